@@ -1,0 +1,15 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from "jest";
+
+// inversify ships ES modules only, so Jest has to compile it; nothing else in node_modules needs that.
+module.exports = {
+  testEnvironment: "node",
+  roots: ["<rootDir>/tests"],
+  testMatch: ["**/*.test.ts"],
+  transform: {
+    "^.+\\.ts$": ["ts-jest", {}],
+    "node_modules/.+\\.m?js$": ["ts-jest", { tsconfig: { allowJs: true, isolatedModules: true, module: "commonjs", moduleResolution: "node10", ignoreDeprecations: "6.0" } }],
+  },
+  transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
+  clearMocks: true,
+} satisfies Config;

@@ -1,0 +1,41 @@
+import type { LockHolder } from "./lock-provider";
+import type { LockScope } from "./lock-timeout";
+
+/**
+ * Hears what happens to acquisitions and holds. Called synchronously from the lock's own path, so it MUST be quick and
+ * MUST NOT block; whatever it throws is ignored and changes nothing.
+ */
+export interface LockObserver {
+  notify(event: LockEvent): void;
+}
+
+interface LockEventFacts {
+  readonly resourceId: string;
+  /** The adapter's short name: `memory`, `file`, `postgres`, `gcs`, … */
+  readonly adapter: string;
+  readonly scope?: LockScope;
+  readonly purpose?: string;
+  /** Since the wait began; for `renewed`, `lost`, `handoff_requested` and `released`: since the lock was acquired. */
+  readonly elapsedMs: number;
+  /** What is left of the wait's budget. Absent when the wait is infinite, or over. */
+  readonly remainingMs?: number;
+  /** Who is inside, where the adapter can tell. */
+  readonly holder?: LockHolder;
+}
+
+export type LockEvent = LockEventFacts &
+  (
+    | { readonly type: "wait_started" }
+    | { readonly type: "retried"; readonly attempt: number }
+    /** At most once a second while waiting. */
+    | { readonly type: "progressed" }
+    | { readonly type: "acquired"; readonly fencingToken: bigint; readonly contended: boolean }
+    | { readonly type: "timed_out" }
+    | { readonly type: "cancelled" }
+    | { readonly type: "renewed" }
+    | { readonly type: "lost"; readonly reason: string }
+    | { readonly type: "handoff_requested" }
+    | { readonly type: "released" }
+  );
+
+export type LockEventType = LockEvent["type"];

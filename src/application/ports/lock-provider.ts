@@ -1,0 +1,71 @@
+import type { LockObserver } from "./lock-observer";
+import type { LockScope, LockTimeout, ResolvedLockTimeout } from "./lock-timeout";
+
+/**
+ * Lends a lock for the length of one critical section.
+ *
+ * Every adapter MUST
+ * - serialize sections of one resource id, and let sections of different ids pass each other
+ *   (`NoOpLockProvider` is the one declared exception: it excludes nobody);
+ * - take ids literally: case, length, `../`, spaces and unicode make different ids;
+ * - release after a normal end, a rejection and a synchronous throw alike;
+ * - give back the section's own value or error unchanged; a failing release replaces neither;
+ * - make exactly one attempt when the timeout is 0, and reject with `LockTimeoutError`
+ *   (a lease whose place in line is taken by another live waiter: `LockContentionError`);
+ * - leave no trace of a waiter that timed out (`LockTimeoutError`) or was cancelled (`LockCancelledError`),
+ *   and never start the section of one that was told so;
+ * - refuse, with `LockReentrancyError`, taking any id of the same provider while inside one of its still active holds:
+ *   the alternative is a silent deadlock. Several ids go through `withLocks`;
+ * - report a backend that does not answer as `LockUnavailableError`, never as contention;
+ * - let a section's outcome stand: `withLock` itself never rejects with `LockLostError`. A finished capture must not be
+ *   answered with an error because its lease ran out meanwhile; the store's version check has decided what is true.
+ *
+ * A section whose writes have no guard of their own MUST call `hold.assertHeld()` on the line before each of them, and
+ * hand `hold.fencingToken` to whoever can check it.
+ */
+export interface LockProvider {
+  withLock<T>(
+    resourceId: string,
+    criticalSection: (hold: LockHold) => Promise<T>,
+    options?: LockOptions,
+  ): Promise<T>;
+}
+
+/** What a critical section may know about the lock it is inside of. */
+export interface LockHold {
+  readonly resourceId: string;
+  /** Grows with each acquisition of this id. */
+  readonly fencingToken: bigint;
+  /** How long this caller stood in line, in whole milliseconds. */
+  readonly waitedMs: number;
+  /** Who was inside when the wait began, if anybody was and the adapter can tell. */
+  readonly waitedFor?: LockHolder;
+  /** Fires when the lock is lost. After a stall of the process it may fire late: `assertHeld` never does. */
+  readonly signal: AbortSignal;
+  /** Throws `LockLostError` unless the lock is held *now*, by the clocks and not by a timer. */
+  assertHeld(): void;
+}
+
+/** What can be told about the one who is inside. */
+export interface LockHolder {
+  /** Unique per tenure, where the adapter has such an id. */
+  readonly ownerId?: string;
+  readonly host?: string;
+  readonly pid?: number;
+  /** What it says it is doing (`LockOptions.purpose`). */
+  readonly purpose?: string;
+  readonly since?: Date;
+}
+
+export interface LockOptions {
+  /** Picks the default timeout and labels metrics. */
+  readonly scope?: LockScope;
+  /** What others read about the holder, e.g. `capture`. */
+  readonly purpose?: string;
+  /** Outranks all configuration. */
+  readonly timeout?: LockTimeout | ResolvedLockTimeout;
+  /** Stops the wait. Has no effect once the section has begun. */
+  readonly signal?: AbortSignal;
+  /** Told of this acquisition only, beside the provider's own observer. */
+  readonly observer?: LockObserver;
+}

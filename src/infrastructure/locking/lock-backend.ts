@@ -1,0 +1,50 @@
+import type { LockHolder } from "../../application/ports/lock-provider";
+
+/**
+ * What an adapter outside this process has to know how to do: one attempt. Standing in line, the budget, back-off,
+ * cancellation, re-entrancy and observers are the same for all of them and live in front of it.
+ *
+ * At most one attempt per resource id and process is under way, and none while this process holds that id.
+ */
+export interface LockBackend {
+  /** Short name for events and metrics: `file`, `postgres`, `gcs`, … */
+  readonly adapter: string;
+
+  /** One attempt. A rejection means that the backend failed; that somebody is inside is an answer, not an error. */
+  attempt(resourceId: string, request: AttemptRequest): Promise<Attempt>;
+
+  /** Calls back when a release of this id may have happened; returns how to stop listening. */
+  onReleased?(resourceId: string, wake: () => void): () => void;
+
+  /** Nobody in this process wants this id any more: give up whatever place `attempt` registered, in the background. */
+  leave?(resourceId: string): void;
+
+  /** Ends background work, and waits for it. */
+  close(): Promise<void>;
+}
+
+export interface AttemptRequest {
+  readonly purpose?: string;
+  /** False for timeout 0: the attempt must not register as a waiter. */
+  readonly mayWait: boolean;
+}
+
+export type Attempt =
+  | { readonly kind: "acquired"; readonly tenure: Tenure }
+  | { readonly kind: "held"; readonly holder?: LockHolder; readonly advice?: string }
+  /** Held, and the single waiter's place is taken by a live waiter of another process. */
+  | { readonly kind: "contended"; readonly waitingOwnerId: string; readonly holder?: LockHolder };
+
+/** One acquisition, from its success to its release. */
+export interface Tenure {
+  readonly fencingToken: bigint;
+  /** Fires with the reason (a string) when the lock is lost. */
+  readonly lost: AbortSignal;
+  /** Throws `LockLostError` unless held now, by the clocks. */
+  assertHeld(): void;
+  /**
+   * Resolves when the backend has confirmed the release, or when it can no longer matter (the lease has ended). Never
+   * rejects. The next attempt for this id waits for it, the caller of `withLock` does not.
+   */
+  release(): Promise<void>;
+}

@@ -8,7 +8,18 @@ module.exports = {
   testMatch: ["**/*.test.ts"],
   transform: {
     "^.+\\.ts$": ["ts-jest", {}],
-    "node_modules/.+\\.m?js$": ["ts-jest", { tsconfig: { allowJs: true, isolatedModules: true, module: "commonjs", moduleResolution: "node10", ignoreDeprecations: "6.0" } }],
+    "node_modules/.+\\.m?js$": [
+      "ts-jest",
+      {
+        tsconfig: {
+          allowJs: true,
+          isolatedModules: true,
+          module: "commonjs",
+          moduleResolution: "node10",
+          ignoreDeprecations: "6.0",
+        },
+      },
+    ],
   },
   transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
   clearMocks: true,

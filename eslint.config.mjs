@@ -1,0 +1,63 @@
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+// Typed rules that guard money (a lost promise, an unhandled case), not taste: prettier has the layout.
+export default defineConfig(
+  { ignores: ["dist/", "coverage/", "data/", "node_modules/"] },
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      eqeqeq: "error",
+      "no-console": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/no-import-type-side-effects": "error",
+      "@typescript-eslint/no-non-null-assertion": "error",
+      "@typescript-eslint/no-unnecessary-condition": [
+        "error",
+        { allowConstantLoopConditions: "only-allowed-literals" },
+      ],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", ignoreRestSiblings: true }],
+      "@typescript-eslint/prefer-readonly": "error",
+      "@typescript-eslint/return-await": ["error", "in-try-catch"],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      // A fake or an adapter may have to be async by its port without awaiting anything.
+      "@typescript-eslint/require-await": "off",
+      // bigint and number in messages are meant.
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true },
+      ],
+    },
+  },
+  {
+    files: ["tests/**/*.ts", "bench/**/*.ts", "examples/**/*.ts", "scripts/**/*.ts"],
+    rules: {
+      "no-console": "off",
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/no-unnecessary-condition": "off",
+      // Answers of a server under test arrive as `any` from supertest and JSON.parse.
+      "@typescript-eslint/no-unsafe-argument": "off",
+      "@typescript-eslint/no-unsafe-assignment": "off",
+      "@typescript-eslint/no-unsafe-member-access": "off",
+      "@typescript-eslint/no-unsafe-return": "off",
+      "@typescript-eslint/unbound-method": "off",
+    },
+  },
+  {
+    // The command line talks to people.
+    files: ["src/interfaces/cli/**/*.ts", "src/main.ts"],
+    rules: { "no-console": "off" },
+  },
+  {
+    files: ["jest.config.ts"],
+    extends: [tseslint.configs.disableTypeChecked],
+  },
+);

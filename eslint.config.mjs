@@ -52,6 +52,19 @@ export default defineConfig(
     },
   },
   {
+    files: ["src/**/*.ts"],
+    ignores: ["src/infrastructure/composition/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "Decorator",
+          message: "Wiring lives in src/infrastructure/composition, as typed tokens.",
+        },
+      ],
+    },
+  },
+  {
     // The command line talks to people.
     files: ["src/interfaces/cli/**/*.ts", "src/main.ts"],
     rules: { "no-console": "off" },

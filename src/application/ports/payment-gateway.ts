@@ -1,0 +1,66 @@
+import type { OperationKind } from "../../domain/operation";
+import type { Money } from "../../domain/money";
+
+/**
+ * Moves money. Every method MUST
+ * - resolve for everything that can happen on the way; a rejection is a defect in the adapter (and is treated as `unknown`);
+ * - answer `succeeded`, `declined` or `authorization_gone` only if the gateway itself has recorded that for this key;
+ * - answer `not_sent` only if the request certainly did not reach the gateway (refused connection, no such host, 429);
+ * - answer `unknown` for the rest: timed out, reset, a 5xx, an answer that makes no sense;
+ * - move money at most once per gateway key, however often and concurrently it is sent.
+ */
+export interface PaymentGateway {
+  /** How long the gateway remembers a key. After that a resend might move money again, so there is none. */
+  readonly remembersKeysForMs: number;
+
+  authorize(request: AuthorizeRequest): Promise<GatewayAnswer>;
+  capture(request: MovementRequest): Promise<GatewayAnswer>;
+  void(request: MovementRequest): Promise<GatewayAnswer>;
+  refund(request: MovementRequest): Promise<GatewayAnswer>;
+
+  /** What the gateway has recorded for this key. Moves nothing. */
+  find(request: FindRequest): Promise<FindAnswer>;
+}
+
+export interface MovementRequest {
+  /** The idempotency key at the gateway. */
+  readonly gatewayKey: string;
+  readonly operationId: string;
+  readonly paymentId: string;
+  readonly amount: Money;
+  /** The gateway's reference of the authorization this movement belongs to. */
+  readonly authorizationReference: string;
+  /** Give up, with `unknown`, after this. */
+  readonly timeoutMs: number;
+}
+
+export interface AuthorizeRequest extends Omit<MovementRequest, "authorizationReference"> {
+  readonly paymentMethod: string;
+}
+
+export interface FindRequest extends Omit<MovementRequest, "authorizationReference"> {
+  readonly kind: OperationKind;
+  /** Null while the authorization itself is what is being looked for. */
+  readonly authorizationReference: string | null;
+}
+
+/** The gateway has recorded this for the key, for good. */
+export type RecordedAnswer =
+  | { readonly outcome: "succeeded"; readonly reference: string }
+  | { readonly outcome: "declined"; readonly reason: string }
+  | { readonly outcome: "authorization_gone"; readonly reason: string };
+
+export type GatewayAnswer =
+  | RecordedAnswer
+  | { readonly outcome: "not_sent"; readonly reason: string }
+  | { readonly outcome: "unknown"; readonly reason: string };
+
+export type FindAnswer =
+  | RecordedAnswer
+  /** The gateway does not know this key *yet*: the request may still be on its way. Never closes an operation. */
+  | { readonly outcome: "absent" }
+  /** The gateway has the request and has not decided. */
+  | { readonly outcome: "pending" }
+  | { readonly outcome: "unknown"; readonly reason: string }
+  /** Something was found that does not fit (another amount, not our id): a person has to look at it. */
+  | { readonly outcome: "mismatch"; readonly evidence: string };

@@ -1,0 +1,131 @@
+import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../domain/identifiers";
+import type { OperationKind } from "../../domain/operation";
+import type { Payment } from "../../domain/payment";
+import type { PaymentEvent } from "../../domain/payment-events";
+
+/**
+ * Keeps payments with their operations and events. Every adapter MUST
+ * - write a payment, its operations and its new events in one transaction, or nothing of it;
+ * - change a payment only if its stored version is the expected one, else reject with `VersionConflictError`;
+ * - independently of that, refuse (also as `VersionConflictError`): a second open operation of a payment, a second
+ *   succeeded capture, a second operation with the same payment, kind and key, captured above authorized and refunded
+ *   above captured, the totals being the sums of the stored operations;
+ * - refuse a new payment whose merchant and authorize key are taken with `DuplicateKeyError`;
+ * - never change or drop an event;
+ * - have made durable what it acknowledged;
+ * - reject with `StoreUnavailableError` when it cannot tell or cannot write, with nothing half-written.
+ */
+export interface PaymentRepository {
+  find(id: PaymentId): Promise<StoredPayment | null>;
+  findByAuthorizeKey(merchant: MerchantId, key: IdempotencyKey): Promise<PaymentId | null>;
+  findByOperation(operationId: OperationId): Promise<PaymentId | null>;
+  /** Resolves with what is stored now: the next version, and no events waiting. */
+  save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment>;
+
+  list(query: PaymentQuery): Promise<Page<Payment>>;
+  /** In order. Null for an unknown payment. */
+  events(id: PaymentId): Promise<readonly PaymentEvent[] | null>;
+
+  /** Operations that are `started` or `unknown` and due, the longest due first, after the given one. */
+  dueOperations(now: Date, limit: number, after?: DueOperation): Promise<readonly DueOperation[]>;
+  /** Payments in status `authorized` with no open operation whose authorization ended at or before then, oldest first. */
+  lapsedAuthorizations(
+    endedBy: Date,
+    limit: number,
+    after?: LapsedAuthorization,
+  ): Promise<readonly LapsedAuthorization[]>;
+  /** Operations in `needs_review`, oldest first. */
+  operationsInReview(query: ReviewQuery): Promise<Page<ReviewItem>>;
+  countInReview(): Promise<number>;
+
+  /** Resolves when the store answers; else rejects with `StoreUnavailableError`. */
+  ping(): Promise<void>;
+}
+
+export interface StoredPayment {
+  readonly payment: Payment;
+  readonly version: number;
+}
+
+export interface DueOperation {
+  readonly paymentId: PaymentId;
+  readonly operationId: OperationId;
+  readonly dueAt: Date;
+}
+
+export interface LapsedAuthorization {
+  readonly paymentId: PaymentId;
+  readonly expiresAt: Date;
+}
+
+export interface ReviewItem {
+  readonly paymentId: PaymentId;
+  readonly merchant: MerchantId;
+  readonly operationId: OperationId;
+  readonly kind: OperationKind;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly createdAt: Date;
+}
+
+export interface ReviewQuery {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** Newest first. `status` is what callers see, `capturing` and the like included. */
+export interface PaymentQuery {
+  readonly merchant: MerchantId;
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly status?: string;
+  readonly reference?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdTo?: Date;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  /** Opaque; null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** Somebody else has written this payment since it was read. */
+export class VersionConflictError extends Error {
+  override readonly name = "VersionConflictError";
+  readonly code = "version_conflict";
+
+  constructor(
+    readonly paymentId: PaymentId,
+    options?: ErrorOptions,
+  ) {
+    super(`payment ${paymentId} has been changed by somebody else`, options);
+  }
+}
+
+/** Another payment of this merchant was started with this key. */
+export class DuplicateKeyError extends Error {
+  override readonly name = "DuplicateKeyError";
+  readonly code = "duplicate_key";
+
+  constructor(
+    readonly merchant: MerchantId,
+    readonly key: IdempotencyKey,
+  ) {
+    super(`merchant ${merchant} has used this idempotency key for another payment`);
+  }
+}
+
+/** The cursor of a list is not one that this store made. */
+export class InvalidCursorError extends Error {
+  override readonly name = "InvalidCursorError";
+  readonly code = "invalid_cursor";
+}
+
+/** The store does not answer. What was being written is there whole, or not at all: only reading it again can tell. */
+export class StoreUnavailableError extends Error {
+  override readonly name = "StoreUnavailableError";
+  readonly code = "service_unavailable";
+}

@@ -1,0 +1,60 @@
+import type { IdempotencyKey, OperationId, PaymentId } from "./identifiers";
+import type { OperationFailureCode } from "./payment-errors";
+
+/** One movement of money. Authorize, capture, void and refund are the same story told with different words. */
+export type OperationKind = "authorize" | "capture" | "void" | "refund";
+
+export type OperationStatus = OpenStatus | FinishedStatus | "not_sent";
+/** An outcome is still owed. At most one operation of a payment is open at a time. */
+export type OpenStatus = "started" | "unknown" | "needs_review";
+/** The gateway (or a person, with evidence) has answered for this key. A finished operation never changes. */
+export type FinishedStatus = "succeeded" | "failed";
+
+export interface Operation {
+  readonly id: OperationId;
+  readonly paymentId: PaymentId;
+  readonly kind: OperationKind;
+  /** Null for a release: a void that no caller asked for and whose answer nobody waits for. */
+  readonly idempotencyKey: IdempotencyKey | null;
+  /** Of the request that started it, so that its key cannot be used for another one. */
+  readonly fingerprint: string;
+  readonly amount: bigint;
+  /** Which gateway key of this operation is in use. Only a release ever leaves 1. */
+  readonly n: number;
+  readonly status: OperationStatus;
+  readonly failureCode: OperationFailureCode | null;
+  /** The gateway's own words for a refusal. */
+  readonly failureReason: string | null;
+  readonly gatewayReference: string | null;
+  /** How many times the reconciler has asked in vain; indexes its schedule. */
+  readonly attempts: number;
+  /** An answer contradicted the recorded one while another operation was open; review follows when that one ends. */
+  readonly conflicted: boolean;
+  readonly createdAt: Date;
+  /** When the current gateway key was first sent: from here the gateway's memory of it runs. */
+  readonly firstSentAt: Date | null;
+  /** The end of the last time the gateway was asked about it. */
+  readonly askedAt: Date | null;
+  /** When the reconciler looks at it; null unless it is `started` or `unknown`. */
+  readonly dueAt: Date | null;
+  readonly settledAt: Date | null;
+}
+
+export function isOpen(operation: Operation): boolean {
+  return (
+    operation.status === "started" || operation.status === "unknown" || operation.status === "needs_review"
+  );
+}
+
+export function isFinished(operation: Operation): boolean {
+  return operation.status === "succeeded" || operation.status === "failed";
+}
+
+export function isRelease(operation: Operation): boolean {
+  return operation.kind === "void" && operation.idempotencyKey === null;
+}
+
+/** What the gateway knows this operation by. The same for every resend, or a resend could move money again. */
+export function gatewayKey(operation: Operation): string {
+  return `${operation.id}.${operation.n}`;
+}

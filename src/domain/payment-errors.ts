@@ -1,0 +1,102 @@
+import type { OperationKind } from "./operation";
+
+/** Each refusal with the facts a caller needs to act on it. The keys are the stable codes. */
+export interface PaymentErrorFacts {
+  payment_not_found: { readonly paymentId: string };
+  payment_already_captured: { readonly paymentId: string };
+  payment_not_capturable: { readonly paymentId: string; readonly paymentStatus: string };
+  payment_not_voidable: { readonly paymentId: string; readonly paymentStatus: string };
+  payment_not_refundable: { readonly paymentId: string; readonly paymentStatus: string };
+  payment_expired: { readonly paymentId: string; readonly expiresAt: Date };
+  amount_exceeds_authorized: { readonly maxAmount: bigint };
+  amount_exceeds_captured: { readonly maxAmount: bigint };
+  currency_mismatch: { readonly currency: string };
+  authorization_declined: { readonly paymentId: string; readonly reason: string };
+  capture_declined: { readonly paymentId: string; readonly reason: string };
+  void_declined: { readonly paymentId: string; readonly reason: string };
+  refund_declined: { readonly paymentId: string; readonly reason: string };
+  idempotency_key_reused: { readonly kind: OperationKind };
+  idempotency_key_in_use: { readonly kind: OperationKind };
+  authorize_in_progress: { readonly paymentId: string };
+  capture_in_progress: { readonly paymentId: string };
+  void_in_progress: { readonly paymentId: string };
+  refund_in_progress: { readonly paymentId: string };
+  payment_busy: { readonly paymentId: string };
+  gateway_unavailable: { readonly paymentId: string; readonly reason: string };
+}
+
+export type PaymentErrorCode = keyof PaymentErrorFacts;
+
+/** The codes an operation can fail with for good, and replay for ever. */
+export type OperationFailureCode =
+  "authorization_declined" | "capture_declined" | "void_declined" | "refund_declined" | "payment_expired";
+
+const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFacts[Code]) => string } = {
+  payment_not_found: ({ paymentId }) => `There is no payment ${paymentId}.`,
+  payment_already_captured: ({ paymentId }) => `Payment ${paymentId} has been captured by another request.`,
+  payment_not_capturable: ({ paymentId, paymentStatus }) =>
+    `Payment ${paymentId} is ${paymentStatus}: only an authorized payment can be captured.`,
+  payment_not_voidable: ({ paymentId, paymentStatus }) =>
+    `Payment ${paymentId} is ${paymentStatus}: only an authorized payment can be voided.`,
+  payment_not_refundable: ({ paymentId, paymentStatus }) =>
+    `Payment ${paymentId} is ${paymentStatus}: only a captured payment can be refunded.`,
+  payment_expired: ({ paymentId, expiresAt }) =>
+    `The authorization of payment ${paymentId} has ended (${expiresAt.toISOString()}): authorize it anew.`,
+  amount_exceeds_authorized: ({ maxAmount }) => `At most ${maxAmount} minor units are authorized.`,
+  amount_exceeds_captured: ({ maxAmount }) => `At most ${maxAmount} minor units are left to refund.`,
+  currency_mismatch: ({ currency }) => `The payment is in ${currency}.`,
+  authorization_declined: ({ reason }) => `The gateway declined the authorization: ${reason}.`,
+  capture_declined: ({ reason }) => `The gateway declined the capture: ${reason}.`,
+  void_declined: ({ reason }) => `The gateway declined the void: ${reason}.`,
+  refund_declined: ({ reason }) => `The gateway declined the refund: ${reason}.`,
+  idempotency_key_reused: ({ kind }) =>
+    `This idempotency key belongs to an earlier ${kind} request with other content: use a new key.`,
+  idempotency_key_in_use: ({ kind }) =>
+    `An earlier ${kind} request with this idempotency key is still under way: repeat it later.`,
+  authorize_in_progress: inProgress("authorization"),
+  capture_in_progress: inProgress("capture"),
+  void_in_progress: inProgress("void"),
+  refund_in_progress: inProgress("refund"),
+  payment_busy: ({ paymentId }) => `Payment ${paymentId} kept changing under this request: repeat it.`,
+  gateway_unavailable: ({ reason }) =>
+    `The payment gateway could not be reached (${reason}). Nothing was sent: repeat the request with the same key.`,
+};
+
+/** A payment's refusal. Thrown; becomes a status in exactly one table per interface. */
+export class PaymentError<Code extends PaymentErrorCode = PaymentErrorCode> extends Error {
+  override readonly name = "PaymentError";
+
+  constructor(
+    readonly code: Code,
+    readonly facts: PaymentErrorFacts[Code],
+    /** True when this refusal was recorded before the request came. */
+    readonly replayed = false,
+  ) {
+    super(sentences[code](facts));
+  }
+}
+
+export type InvalidValueCode =
+  | "invalid_payment_id"
+  | "invalid_operation_id"
+  | "invalid_merchant"
+  | "invalid_idempotency_key"
+  | "invalid_currency"
+  | "invalid_amount";
+
+/** Something is not the kind of value it should be. Refused before anything is looked up. */
+export class InvalidValueError extends Error {
+  override readonly name = "InvalidValueError";
+
+  constructor(
+    readonly code: InvalidValueCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+function inProgress(what: string): (facts: { readonly paymentId: string }) => string {
+  return ({ paymentId }) =>
+    `The outcome of another ${what} of payment ${paymentId} is not known yet: repeat the request later.`;
+}

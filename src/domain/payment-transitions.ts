@@ -1,0 +1,62 @@
+import type { PaymentErrorCode } from "./payment-errors";
+
+/** What is stored. `capturing`, `voiding` and `refunding` are read off the open operation, not stored twice. */
+export type PaymentStatus = "authorizing" | "authorized" | "captured" | "voided" | "expired" | "declined";
+
+export type PaymentTransition =
+  | "authorize.succeeded"
+  | "authorize.failed"
+  | "capture.succeeded"
+  | "void.succeeded"
+  | "refund.succeeded"
+  | "release.succeeded"
+  /** The gateway no longer has the authorization. */
+  | "authorization.gone"
+  /** The authorization's time has passed. */
+  | "authorization.lapsed";
+
+/** Everything that can happen to a payment. What is not here cannot. */
+export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTransition, PaymentStatus>>> = {
+  authorizing: { "authorize.succeeded": "authorized", "authorize.failed": "declined" },
+  authorized: {
+    "capture.succeeded": "captured",
+    "void.succeeded": "voided",
+    "authorization.gone": "expired",
+    "authorization.lapsed": "expired",
+  },
+  captured: { "refund.succeeded": "captured" },
+  voided: { "release.succeeded": "voided" },
+  expired: { "release.succeeded": "expired" },
+  declined: {},
+};
+
+/** The states in which each movement may begin, and what is said in all others. */
+export const beginnings: Record<
+  "capture" | "void" | "refund",
+  Record<PaymentStatus, "ok" | PaymentErrorCode>
+> = {
+  capture: {
+    authorizing: "payment_not_capturable",
+    authorized: "ok",
+    captured: "payment_already_captured",
+    voided: "payment_not_capturable",
+    expired: "payment_expired",
+    declined: "payment_not_capturable",
+  },
+  void: {
+    authorizing: "payment_not_voidable",
+    authorized: "ok",
+    captured: "payment_not_voidable",
+    voided: "payment_not_voidable",
+    expired: "payment_not_voidable",
+    declined: "payment_not_voidable",
+  },
+  refund: {
+    authorizing: "payment_not_refundable",
+    authorized: "payment_not_refundable",
+    captured: "ok",
+    voided: "payment_not_refundable",
+    expired: "payment_not_refundable",
+    declined: "payment_not_refundable",
+  },
+};

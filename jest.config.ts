@@ -22,5 +22,7 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
+  globalSetup: "<rootDir>/tests/support/global-setup.ts",
+  reporters: ["default", "<rootDir>/tests/support/skipped-blocks-reporter.cjs"],
   clearMocks: true,
 } satisfies Config;

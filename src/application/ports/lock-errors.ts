@@ -105,9 +105,12 @@ export class LockReentrancyError extends LockError {
 /** The lock's backend failed. Says nothing about whether anybody holds the lock. */
 export class LockUnavailableError extends LockError {
   readonly code = "lock_unavailable";
+  /** Asking again cannot help: refused credentials, a missing bucket, a wrong setting. Such an error ends a wait at once. */
+  readonly permanent: boolean;
 
-  constructor(resourceId: string, reason: string, options?: ErrorOptions) {
+  constructor(resourceId: string, reason: string, options?: ErrorOptions & { readonly permanent?: boolean }) {
     super(resourceId, `cannot lock ${resourceId}: ${reason}`, options);
+    this.permanent = options?.permanent ?? false;
   }
 }
 

@@ -9,7 +9,7 @@ export interface LockObserver {
   notify(event: LockEvent): void;
 }
 
-interface LockEventFacts {
+export interface LockEventFacts {
   readonly resourceId: string;
   /** The adapter's short name: `memory`, `file`, `postgres`, `gcs`, … */
   readonly adapter: string;
@@ -23,19 +23,22 @@ interface LockEventFacts {
   readonly holder?: LockHolder;
 }
 
-export type LockEvent = LockEventFacts &
-  (
-    | { readonly type: "wait_started" }
-    | { readonly type: "retried"; readonly attempt: number }
-    /** At most once a second while waiting. */
-    | { readonly type: "progressed" }
-    | { readonly type: "acquired"; readonly fencingToken: bigint; readonly contended: boolean }
-    | { readonly type: "timed_out" }
-    | { readonly type: "cancelled" }
-    | { readonly type: "renewed" }
-    | { readonly type: "lost"; readonly reason: string }
-    | { readonly type: "handoff_requested" }
-    | { readonly type: "released" }
-  );
+/** What happened, without whom it happened to. */
+export type LockHappening =
+  | { readonly type: "wait_started" }
+  | { readonly type: "retried"; readonly attempt: number }
+  /** At most once a second while waiting. */
+  | { readonly type: "progressed" }
+  | { readonly type: "acquired"; readonly fencingToken: bigint; readonly contended: boolean }
+  | { readonly type: "timed_out" }
+  | { readonly type: "cancelled" }
+  /** The wait ended because the backend does not answer. */
+  | { readonly type: "unavailable"; readonly reason: string }
+  | { readonly type: "renewed" }
+  | { readonly type: "lost"; readonly reason: string }
+  | { readonly type: "handoff_requested" }
+  | { readonly type: "released" };
+
+export type LockEvent = LockEventFacts & LockHappening;
 
 export type LockEventType = LockEvent["type"];

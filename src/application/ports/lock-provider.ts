@@ -68,4 +68,13 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
   /** Told of this acquisition only, beside the provider's own observer. */
   readonly observer?: LockObserver;
+  /** For `withLocks` alone, which takes several ids in one order for all: anybody else would build deadlocks with it. */
+  readonly alongside?: HeldAlongside;
+}
+
+/** What `withLocks` has so far: not to be refused as re-entry, and its waits count against the same budget. */
+export interface HeldAlongside {
+  /** By resource id. */
+  readonly holds: ReadonlyMap<string, LockHold>;
+  readonly waitedMs: number;
 }

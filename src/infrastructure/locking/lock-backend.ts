@@ -10,7 +10,12 @@ export interface LockBackend {
   /** Short name for events and metrics: `file`, `postgres`, `gcs`, … */
   readonly adapter: string;
 
-  /** One attempt. A rejection means that the backend failed; that somebody is inside is an answer, not an error. */
+  /**
+   * One attempt, bounded by the backend's own request timeout. That somebody is inside is an answer, not an error. A
+   * rejection means that the backend failed, and the attempt is made again within the caller's budget; a
+   * `LockUnavailableError` made with `{ permanent: true }` (401, 403, no such bucket) ends the wait at once.
+   * After an error it may be unknown whether the lock was taken: the next attempt has to recognize its own tenure.
+   */
   attempt(resourceId: string, request: AttemptRequest): Promise<Attempt>;
 
   /** Calls back when a release of this id may have happened; returns how to stop listening. */

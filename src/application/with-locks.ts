@@ -1,0 +1,28 @@
+import type { LockHold, LockOptions, LockProvider } from "./ports/lock-provider";
+
+/**
+ * Lends several locks at once: each id once, in one order for everybody (by code unit), so that no two callers can
+ * wait for each other; released in reverse. The timeout is one budget for all of them.
+ */
+export async function withLocks<T>(
+  provider: LockProvider,
+  resourceIds: Iterable<string>,
+  criticalSection: (holds: ReadonlyMap<string, LockHold>) => Promise<T>,
+  options: LockOptions = {},
+): Promise<T> {
+  const ids = [...new Set(resourceIds)].sort();
+  const holds = new Map<string, LockHold>();
+  let waitedMs = 0;
+
+  const enterFrom = async (index: number): Promise<T> => {
+    const id = ids[index];
+    if (id === undefined) return criticalSection(holds);
+    const enter = (hold: LockHold): Promise<T> => {
+      holds.set(id, hold);
+      waitedMs += hold.waitedMs;
+      return enterFrom(index + 1);
+    };
+    return provider.withLock(id, enter, { ...options, alongside: { holds, waitedMs } });
+  };
+  return enterFrom(0);
+}

@@ -1,0 +1,57 @@
+// Excludes: callers in this process that share this instance.
+// Survives: nothing; a lock is gone with its process.
+// Not for: two processes on one store, however short the overlap (a rolling restart is one).
+import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
+import { FencingCounter } from "./fencing-counter";
+import { Hold } from "./hold";
+import { lend } from "./lend";
+import { Line } from "./line";
+import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
+import { refuseReentry } from "./reentrancy";
+import { Wait } from "./wait";
+
+export class InMemoryLockProvider implements LockProvider {
+  private readonly settings: LockSettings;
+  private readonly line = new Line(true);
+  private readonly fencing = new FencingCounter();
+
+  constructor(settings: LockProviderSettings = {}) {
+    this.settings = lockSettings("memory", settings);
+  }
+
+  /** How many ids are locked. */
+  get size(): number {
+    return this.line.size;
+  }
+
+  async withLock<T>(
+    resourceId: string,
+    criticalSection: (hold: LockHold) => Promise<T>,
+    options: LockOptions = {},
+  ): Promise<T> {
+    refuseReentry(this, resourceId, options);
+    const wait = new Wait(resourceId, options, this.settings);
+    wait.check();
+    const entry = this.line.enter(resourceId);
+    await this.line.turn(entry, wait);
+    try {
+      wait.succeed();
+    } catch (cancelled) {
+      this.line.pass(entry);
+      throw cancelled;
+    }
+    const sinceMs = this.settings.clock.wallMs();
+    const hold = new Hold(
+      this,
+      resourceId,
+      this.fencing.next(sinceMs),
+      wait.waitedMs,
+      wait.waitedFor,
+      sinceMs,
+      options.purpose,
+      undefined,
+    );
+    entry.hold = hold;
+    return lend(wait, hold, criticalSection, () => this.line.pass(entry));
+  }
+}

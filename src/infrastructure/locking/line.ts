@@ -1,0 +1,77 @@
+import { Mutex } from "async-mutex";
+import { Standing } from "./standing";
+import { TicketQueue } from "./ticket-queue";
+import type { Wait } from "./wait";
+
+/**
+ * One id that somebody of this process wants: who is in front owns the mutex, the others hold tickets. It exists as
+ * long as it has a user, and not one microtask longer.
+ */
+export class Entry extends Standing {
+  readonly mutex = new Mutex();
+  readonly tickets = new TicketQueue<() => void>();
+  /** The section has ended and its lock is being given back: in the way, but not inside. */
+  isReleasing = false;
+
+  constructor(
+    readonly resourceId: string,
+    contendedAtMs: number,
+  ) {
+    super(contendedAtMs);
+  }
+}
+
+/**
+ * Who may be in front, per id, first come first served. `async-mutex` cannot withdraw one waiter, so nobody queues at
+ * the mutex: a ticket asks it only when its turn has come and it is free, and giving up removes the ticket at once.
+ */
+export class Line {
+  private readonly entries = new Map<string, Entry>();
+
+  /** `frontIsInside`: no further lock is to be taken by the one in front, so to stand behind it is contention. */
+  constructor(private readonly frontIsInside: boolean) {}
+
+  /** How many ids have a user. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /**
+   * Phase 1. Must be followed by `turn` with nothing awaited in between: in JavaScript, running to completion *is* the
+   * lock over all entries.
+   */
+  enter(resourceId: string): Entry {
+    let entry = this.entries.get(resourceId);
+    if (entry === undefined) {
+      entry = new Entry(resourceId, this.frontIsInside ? Infinity : -Infinity);
+      this.entries.set(resourceId, entry);
+    }
+    return entry;
+  }
+
+  /** Phase 2. Resolves when the caller is in front; whoever got there must `pass` the turn on. */
+  turn(entry: Entry, wait: Wait): Promise<unknown> {
+    if (!entry.mutex.isLocked()) return entry.mutex.acquire();
+    const onlyReleaseIsInTheWay = entry.isReleasing && entry.tickets.isEmpty;
+    if (wait.isSingleAttempt && !onlyReleaseIsInTheWay) {
+      wait.arm(entry);
+      wait.giveUp(wait.outOfTime());
+      wait.check();
+    }
+    wait.begin(entry);
+    return wait.orGivenUp((resolve) => {
+      const ticket = entry.tickets.push(() => resolve(entry.mutex.acquire()));
+      return () => entry.tickets.remove(ticket);
+    });
+  }
+
+  pass(entry: Entry): void {
+    entry.hold = undefined;
+    entry.isReleasing = false;
+    entry.mutex.release();
+    // In the same run to completion as the release, or a newcomer could slip in before the first in line.
+    const next = entry.tickets.shift();
+    if (next === undefined) this.entries.delete(entry.resourceId);
+    else next();
+  }
+}

@@ -1,0 +1,28 @@
+import type { LockObserver } from "../../application/ports/lock-observer";
+import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../application/ports/lock-timeout";
+import { systemLockClock, type LockClock } from "./lock-clock";
+
+/** What each provider may be given. */
+export interface LockProviderSettings {
+  readonly timeouts?: LockTimeoutPolicy;
+  readonly observer?: LockObserver;
+  readonly clock?: LockClock;
+}
+
+/** The same with nothing left open. */
+export interface LockSettings {
+  /** Short name for events and metrics. */
+  readonly adapter: string;
+  readonly timeouts: LockTimeoutPolicy;
+  readonly observer: LockObserver | undefined;
+  readonly clock: LockClock;
+}
+
+export function lockSettings(adapter: string, given: LockProviderSettings): LockSettings {
+  return {
+    adapter,
+    timeouts: given.timeouts ?? builtInLockTimeouts,
+    observer: given.observer,
+    clock: given.clock ?? systemLockClock,
+  };
+}

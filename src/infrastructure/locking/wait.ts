@@ -1,0 +1,183 @@
+import {
+  LockCancelledError,
+  LockTimeoutError,
+  LockUnavailableError,
+  type LockError,
+} from "../../application/ports/lock-errors";
+import type { LockHappening } from "../../application/ports/lock-observer";
+import type { LockHolder, LockOptions } from "../../application/ports/lock-provider";
+import type { ResolvedLockTimeout } from "../../application/ports/lock-timeout";
+import { announce, isObserved, type Observed } from "./announce";
+import { onAbort } from "./cancellation";
+import type { LockSettings } from "./lock-settings";
+import type { Standing } from "./standing";
+import { limitOf } from "./wait-limit";
+
+const PROGRESS_EVERY_MS = 1000;
+
+/** One caller's wait: its budget, its cancellation, what it tells its observers, and the error it ends with. */
+export class Wait implements Observed {
+  readonly startedMs: number;
+  /** Who was inside when the wait began. */
+  waitedFor: LockHolder | undefined;
+  private resolvedLimit: ResolvedLockTimeout | undefined;
+  private deadlineMs = Infinity;
+  private standing: Standing | undefined;
+  private hasBegun = false;
+  private verdict: LockError | undefined;
+  private deliver: ((verdict: LockError) => void) | undefined;
+  private disarmers: (() => void)[] = [];
+
+  constructor(
+    readonly resourceId: string,
+    readonly options: LockOptions,
+    readonly settings: LockSettings,
+  ) {
+    if (options.timeout !== undefined) this.resolvedLimit = limitOf(options.timeout);
+    this.startedMs = settings.clock.monotonicMs();
+  }
+
+  /** Decided late: an uncontended lock has no use for a limit. */
+  get limit(): ResolvedLockTimeout {
+    return (this.resolvedLimit ??= this.settings.timeouts(this.options.scope));
+  }
+
+  /** Timeout 0, or nothing left of the budget that `withLocks` shares among its ids. */
+  get isSingleAttempt(): boolean {
+    return this.budgetMs <= 0;
+  }
+
+  get remainingMs(): number {
+    return this.deadlineMs - this.settings.clock.monotonicMs();
+  }
+
+  get waitedMs(): number {
+    if (this.standing === undefined) return 0;
+    return Math.round(this.settings.clock.monotonicMs() - this.startedMs);
+  }
+
+  get wasContended(): boolean {
+    return this.hasBegun;
+  }
+
+  /** Starts the deadline and listens for cancellation. A single attempt has no deadline: it takes as long as it takes. */
+  arm(standing: Standing): void {
+    if (this.standing !== undefined) return;
+    this.standing = standing;
+    const { clock } = this.settings;
+    if (!this.isSingleAttempt && this.budgetMs !== Infinity) {
+      this.deadlineMs = this.startedMs + this.budgetMs;
+      this.disarmers.push(clock.after(this.remainingMs, () => this.giveUp(this.outOfTime())));
+    }
+    if (this.options.signal !== undefined)
+      this.disarmers.push(onAbort(this.options.signal, () => this.giveUp(this.cancelled())));
+  }
+
+  /** Somebody else is in the way: from here on the observers hear of the wait. */
+  begin(standing: Standing): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.arm(standing);
+    this.waitedFor = standing.whoIsInside();
+    if (!isObserved(this)) return;
+    this.announce({ type: "wait_started" });
+    this.announceProgress();
+  }
+
+  /** Settles as `start` says, or rejects as soon as the wait is given up, after undoing what `start` did. */
+  orGivenUp<T>(start: (resolve: (value: T | PromiseLike<T>) => void) => () => void): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const undo = start((value) => {
+        this.deliver = undefined;
+        resolve(value);
+      });
+      this.deliver = (verdict) => {
+        this.deliver = undefined;
+        undo();
+        reject(verdict);
+      };
+      if (this.verdict !== undefined) this.deliver(this.verdict);
+    });
+  }
+
+  /** Ends the wait with this error, whatever it is doing. The first verdict counts. */
+  giveUp(verdict: LockError): void {
+    if (this.verdict !== undefined) return;
+    this.verdict = verdict;
+    this.disarm();
+    if (isObserved(this)) this.announce(endedBy(verdict));
+    this.deliver?.(verdict);
+  }
+
+  /** Throws the verdict, if there is one. Needed after each await: a signal may have fired meanwhile. */
+  check(): void {
+    if (this.options.signal?.aborted === true) this.giveUp(this.cancelled());
+    if (this.verdict !== undefined) throw this.verdict;
+  }
+
+  /** The lock is ours, and the section is about to begin: nothing may end the wait any more. */
+  succeed(): void {
+    this.check();
+    this.disarm();
+  }
+
+  /** Contention was seen: a timeout. Never seen: the backend did not answer. */
+  outOfTime(): LockError {
+    const { standing } = this;
+    const waitedMs = this.waitedMs + (this.options.alongside?.waitedMs ?? 0);
+    if (standing === undefined || standing.wasContendedSince(this.startedMs))
+      return new LockTimeoutError(
+        this.resourceId,
+        waitedMs,
+        this.limit,
+        standing?.whoIsInside(),
+        standing?.advice,
+      );
+    if (standing.failure instanceof LockUnavailableError) return standing.failure;
+    return new LockUnavailableError(
+      this.resourceId,
+      standing.failure instanceof Error ? standing.failure.message : "no answer within the time limit",
+      { cause: standing.failure },
+    );
+  }
+
+  announce(happening: LockHappening): void {
+    const now = this.settings.clock.monotonicMs();
+    announce(this, happening, {
+      elapsedMs: now - this.startedMs,
+      remainingMs: this.deadlineMs === Infinity ? undefined : Math.max(0, this.deadlineMs - now),
+      holder: this.standing?.whoIsInside(),
+    });
+  }
+
+  private get budgetMs(): number {
+    const { timeout } = this.limit;
+    return timeout === "infinite" ? Infinity : timeout - (this.options.alongside?.waitedMs ?? 0);
+  }
+
+  private announceProgress(): void {
+    const index = this.disarmers.length;
+    const tick = (): void => {
+      this.disarmers[index] = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
+        this.announce({ type: "progressed" });
+        tick();
+      });
+    };
+    tick();
+  }
+
+  private cancelled(): LockError {
+    return new LockCancelledError(this.resourceId, this.waitedMs);
+  }
+
+  private disarm(): void {
+    for (const disarm of this.disarmers) disarm();
+    this.disarmers = [];
+  }
+}
+
+function endedBy(verdict: LockError): LockHappening {
+  if (verdict instanceof LockCancelledError) return { type: "cancelled" };
+  if (verdict instanceof LockUnavailableError) return { type: "unavailable", reason: verdict.message };
+  return { type: "timed_out" };
+}

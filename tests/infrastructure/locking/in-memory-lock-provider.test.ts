@@ -1,0 +1,176 @@
+import { getEventListeners } from "node:events";
+import {
+  LockCancelledError,
+  LockLostError,
+  LockReentrancyError,
+  LockTimeoutError,
+} from "../../../src/application/ports/lock-errors";
+import type { LockEvent } from "../../../src/application/ports/lock-observer";
+import type { LockHold } from "../../../src/application/ports/lock-provider";
+import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
+import { Gate, settled } from "../../support/gate";
+import { VirtualLockClock } from "../../support/virtual-lock-clock";
+
+describe("InMemoryLockProvider", () => {
+  let clock: VirtualLockClock;
+  let locks: InMemoryLockProvider;
+
+  beforeEach(() => {
+    clock = new VirtualLockClock();
+    locks = new InMemoryLockProvider({ clock });
+  });
+
+  afterEach(async () => {
+    await settled();
+    expect(locks.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  /** Occupies the id until the gate opens. */
+  function occupy(id: string, purpose = "capture"): { gate: Gate; done: Promise<void> } {
+    const gate = new Gate();
+    return { gate, done: locks.withLock(id, () => gate.passed, { purpose }) };
+  }
+
+  it("serves callers of one id in the order in which they came", async () => {
+    const { gate, done } = occupy("a");
+    const served: number[] = [];
+    const waiting = [0, 1, 2, 3, 4].map((n) => locks.withLock("a", async () => void served.push(n)));
+    gate.open();
+    await Promise.all([done, ...waiting]);
+    expect(served).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("lets a caller who gives up in the middle of the line go without disturbing the others", async () => {
+    const { gate, done } = occupy("a");
+    const stop = new AbortController();
+    const served: string[] = [];
+    const first = locks.withLock("a", async () => void served.push("first"));
+    const second = locks.withLock("a", async () => void served.push("second"), { signal: stop.signal });
+    const third = locks.withLock("a", async () => void served.push("third"));
+    stop.abort();
+    await expect(second).rejects.toBeInstanceOf(LockCancelledError);
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+    gate.open();
+    await Promise.all([done, first, third]);
+    expect(served).toEqual(["first", "third"]);
+  });
+
+  it("says at the deadline who is inside, since when, how long the wait was and where the limit comes from", async () => {
+    const { gate, done } = occupy("payment:1");
+    await settled();
+    const late = locks.withLock("payment:1", async () => "never", { scope: "payment" });
+    const failure = expect(late).rejects.toThrow(
+      'waited 10 s for payment:1, held by another caller (capture) since 2026-11-18T00:00:00.000Z; the limit of 10 s comes from built-in default of scope "payment"',
+    );
+    await clock.advance(9_999);
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(1);
+    await failure;
+    gate.open();
+    await done;
+  });
+
+  it("refuses a single attempt at once while somebody is inside, and even while somebody is only about to be", async () => {
+    const { gate, done } = occupy("a");
+    await expect(locks.withLock("a", async () => 1, { timeout: 0 })).rejects.toThrow("a is locked");
+    await settled();
+    await expect(locks.withLock("a", async () => 1, { timeout: 0 })).rejects.toBeInstanceOf(LockTimeoutError);
+    gate.open();
+    await done;
+    await expect(locks.withLock("a", async () => 1, { timeout: 0 })).resolves.toBe(1);
+  });
+
+  it("does not begin a section for a caller cancelled between its turn and its section", async () => {
+    const stop = new AbortController();
+    let began = false;
+    const cancelled = locks.withLock("a", async () => void (began = true), { signal: stop.signal });
+    stop.abort();
+    await expect(cancelled).rejects.toBeInstanceOf(LockCancelledError);
+    expect(began).toBe(false);
+  });
+
+  it("tells a caller what it waited for, and how long", async () => {
+    const { gate, done } = occupy("a", "refund");
+    await settled();
+    const seen = locks.withLock("a", async (hold) => hold);
+    await clock.advance(250);
+    gate.open();
+    await done;
+    await expect(seen).resolves.toMatchObject({
+      waitedMs: 250,
+      waitedFor: { purpose: "refund", since: new Date(Date.UTC(2026, 10, 18)) },
+    });
+  });
+
+  it("refuses to be taken again from inside, whatever the id, and only until the section has ended", async () => {
+    let detached: Promise<string> | undefined;
+    const ended = new Gate();
+    await locks.withLock("a", async () => {
+      await expect(locks.withLock("b", async () => 1)).rejects.toThrow(LockReentrancyError);
+      await expect(locks.withLock("a", async () => 1)).rejects.toThrow("cannot take a while inside a");
+      detached = ended.passed.then(() => locks.withLock("a", async () => "later"));
+    });
+    ended.open();
+    await expect(detached).resolves.toBe("later");
+  });
+
+  it("lets another provider be taken from inside", async () => {
+    const others = new InMemoryLockProvider();
+    await expect(locks.withLock("a", () => others.withLock("a", async () => 1))).resolves.toBe(1);
+  });
+
+  it("answers assertHeld by whether the section is still running", async () => {
+    let kept: LockHold | undefined;
+    await locks.withLock("a", async (hold) => {
+      hold.assertHeld();
+      expect(hold.signal.aborted).toBe(false);
+      kept = hold;
+    });
+    expect(() => kept?.assertHeld()).toThrow(LockLostError);
+    expect(() => kept?.assertHeld()).toThrow("the section has ended");
+  });
+
+  it("numbers acquisitions upwards, from the clock on", async () => {
+    const token = () => locks.withLock("a", async (hold) => hold.fencingToken);
+    const first = await token();
+    expect(first).toBeGreaterThan(BigInt(Date.UTC(2026, 10, 18)));
+    expect(await token()).toBe(first + 1n);
+    await clock.advance(5_000);
+    expect(await token()).toBe(BigInt(Date.UTC(2026, 10, 18) + 5_001));
+  });
+
+  it("reports each step of a wait and of a hold, at most one progress a second, and survives an observer that throws", async () => {
+    const heard: LockEvent[] = [];
+    const observer = {
+      notify: (event: LockEvent) => {
+        heard.push(event);
+        throw new Error("observer");
+      },
+    };
+    const { gate, done } = occupy("a");
+    await settled();
+    const waited = locks.withLock("a", async () => 1, { observer, timeout: 5_000, purpose: "refund" });
+    await clock.advance(2_500);
+    gate.open();
+    await Promise.all([done, waited]);
+    const short = heard.map(({ type, elapsedMs, remainingMs, holder }) => [
+      type,
+      elapsedMs,
+      remainingMs,
+      holder?.purpose,
+    ]);
+    expect(short).toEqual([
+      ["wait_started", 0, 5_000, "capture"],
+      ["progressed", 1_000, 4_000, "capture"],
+      ["progressed", 2_000, 3_000, "capture"],
+      ["acquired", 2_500, undefined, undefined],
+      ["released", 0, undefined, undefined],
+    ]);
+  });
+
+  it("refuses nonsense as a timeout", async () => {
+    for (const timeout of [-1, Number.NaN, Infinity, "soon" as "infinite"])
+      await expect(locks.withLock("a", async () => 1, { timeout })).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,51 @@
+import type { LockClock } from "../../src/infrastructure/locking/lock-clock";
+import { settled } from "./gate";
+
+interface Timer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** Time that passes when the test says so, one timer after another. */
+export class VirtualLockClock implements LockClock {
+  private nowMs = 0;
+  private order = 0;
+  private readonly timers = new Set<Timer>();
+
+  monotonicMs(): number {
+    return this.nowMs;
+  }
+
+  wallMs(): number {
+    return Date.UTC(2026, 10, 18) + this.nowMs;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    const timer = { dueMs: this.nowMs + delayMs, order: (this.order += 1), callback };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
+  }
+
+  get pendingTimers(): number {
+    return this.timers.size;
+  }
+
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms;
+    await settled();
+    for (let timer = this.nextDue(untilMs); timer !== undefined; timer = this.nextDue(untilMs)) {
+      this.timers.delete(timer);
+      this.nowMs = Math.max(this.nowMs, timer.dueMs);
+      timer.callback();
+      await settled();
+    }
+    this.nowMs = untilMs;
+  }
+
+  private nextDue(untilMs: number): Timer | undefined {
+    return [...this.timers]
+      .filter(({ dueMs }) => dueMs <= untilMs)
+      .sort((a, b) => a.dueMs - b.dueMs || a.order - b.order)[0];
+  }
+}

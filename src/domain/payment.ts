@@ -60,6 +60,13 @@ const declinedCodes: Record<OperationKind, OperationFailureCode> = {
   refund: "refund_declined",
 };
 
+const statusAfter: Record<OperationKind, PaymentStatus> = {
+  authorize: "authorized",
+  capture: "captured",
+  void: "voided",
+  refund: "captured",
+};
+
 const inProgressCodes = {
   authorize: "authorize_in_progress",
   capture: "capture_in_progress",
@@ -154,6 +161,18 @@ export class Payment {
     return new PaymentError(inProgressCodes[operation.kind], { paymentId: this.id });
   }
 
+  /** What was answered when this operation succeeded, whatever has happened to the payment since. */
+  asItWasAfter(operation: Operation): Payment {
+    const { settledAt } = operation;
+    if (settledAt === null) return this;
+    const then = this.facts.operations.filter(
+      (other) =>
+        other.settledAt !== null && other.settledAt <= settledAt && !this.beganAfter(other, operation),
+    );
+    const status = statusAfter[operation.kind];
+    return new Payment({ ...this.facts, operations: then, status, updatedAt: settledAt }, []);
+  }
+
   // ---- beginning -------------------------------------------------------------------------------------------------
 
   /** Decides about a capture in the order of the published table: state, time, amount, currency. */
@@ -199,13 +218,14 @@ export class Payment {
 
   // ---- while it is open ------------------------------------------------------------------------------------------
 
-  /** Claims an open operation for one resend of its gateway key. */
-  claimResend(id: OperationId, dueAt: Date, step: Step): Payment {
+  /** Claims an open operation for one resend of its gateway key. It stays as due as it was, should the resend crash. */
+  claimResend(id: OperationId, step: Step): Payment {
     const operation = this.mustBeOpen(id);
-    return this.withOperation(
-      { ...operation, firstSentAt: operation.firstSentAt ?? step.now, dueAt },
-      step,
-    ).withEvent(`${operation.kind}.resent`, step, { operationId: id, n: operation.n });
+    const claimed: Operation = { ...operation, firstSentAt: operation.firstSentAt ?? step.now };
+    return this.withOperation(claimed, step).withEvent(`${operation.kind}.resent`, step, {
+      operationId: id,
+      n: operation.n,
+    });
   }
 
   /** The gateway was asked, or sent to, and its answer settles nothing. */
@@ -260,6 +280,8 @@ export class Payment {
   ): Payment {
     const operation = this.must(id);
     if (isFinished(operation)) return this.contradicted(operation, answer, step);
+    // Two answers have been recorded already; a third one cannot decide between them.
+    if (operation.conflicted) return this;
     if (isRelease(operation)) return this.settleRelease(operation, answer, releaseDueAt, step);
     if (answer.outcome === "succeeded") {
       return this.succeeded(operation, answer.reference, step).withPendingReview(step);
@@ -532,6 +554,10 @@ export class Payment {
     const operation = this.must(id);
     if (!isOpen(operation)) throw new Error(`operation ${id} is ${operation.status}, not open`);
     return operation;
+  }
+
+  private beganAfter(other: Operation, operation: Operation): boolean {
+    return this.facts.operations.indexOf(other) > this.facts.operations.indexOf(operation);
   }
 
   private succeededTotal(kind: OperationKind): bigint {

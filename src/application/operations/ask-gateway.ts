@@ -1,0 +1,67 @@
+import type { Operation } from "../../domain/operation";
+import { gatewayKey } from "../../domain/operation";
+import type { Payment } from "../../domain/payment";
+import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../ports/payment-gateway";
+import { budgets } from "./budgets";
+
+/** Sends an operation's gateway key. What does not come back in time, or fails in a way the port forbids, is unknown. */
+export function send(
+  gateway: PaymentGateway,
+  payment: Payment,
+  operation: Operation,
+): Promise<GatewayAnswer> {
+  const request = { ...commonRequest(payment, operation), timeoutMs: budgets.sendMs };
+  return withinBudget(budgets.sendMs, () => {
+    if (operation.kind === "authorize") {
+      return gateway.authorize({ ...request, paymentMethod: payment.facts.paymentMethod });
+    }
+    const { authorizationReference } = payment.facts;
+    if (authorizationReference === null)
+      throw new Error(`payment ${payment.id} was never authorized at the gateway`);
+    return gateway[operation.kind]({ ...request, authorizationReference });
+  });
+}
+
+export function find(gateway: PaymentGateway, payment: Payment, operation: Operation): Promise<FindAnswer> {
+  const { authorizationReference } = payment.facts;
+  return withinBudget(budgets.findMs, () =>
+    gateway.find({
+      ...commonRequest(payment, operation),
+      kind: operation.kind,
+      authorizationReference,
+      timeoutMs: budgets.findMs,
+    }),
+  );
+}
+
+function commonRequest(payment: Payment, operation: Operation) {
+  return {
+    gatewayKey: gatewayKey(operation),
+    operationId: operation.id,
+    paymentId: payment.id,
+    amount: { amount: operation.amount, currency: payment.currency },
+  };
+}
+
+/** The call itself goes on after its budget: whatever it still does is found out by asking. */
+async function withinBudget<A>(budgetMs: number, call: () => Promise<A>): Promise<A | Unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<Unknown>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ outcome: "unknown", reason: `no answer within ${budgetMs} ms` }),
+      budgetMs,
+    );
+  });
+  try {
+    return await Promise.race([call(), timeout]);
+  } catch (error) {
+    return { outcome: "unknown", reason: `the gateway adapter failed: ${String(error)}` };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Unknown {
+  readonly outcome: "unknown";
+  readonly reason: string;
+}

@@ -1,0 +1,10 @@
+import { createHash } from "node:crypto";
+
+/**
+ * What a request asked for, so that its idempotency key cannot be used for something else. The parts are encoded as
+ * JSON: no two different lists of parts give the same text.
+ */
+export function fingerprint(parts: readonly (string | bigint | null)[]): string {
+  const text = JSON.stringify(parts.map((part) => (typeof part === "bigint" ? part.toString() : part)));
+  return createHash("sha256").update(text).digest("hex");
+}

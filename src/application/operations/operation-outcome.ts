@@ -1,0 +1,45 @@
+import type { OperationId } from "../../domain/identifiers";
+import type { Operation } from "../../domain/operation";
+import type { Payment } from "../../domain/payment";
+import { PaymentError } from "../../domain/payment-errors";
+
+/** What a caller of a movement gets, unless it is an error. */
+export interface OperationOutcome {
+  /** As it was when the operation ended, so that a repeated request gets the first answer; else as it is now. */
+  readonly payment: Payment;
+  /** `succeeded`, or still open: then nobody knows yet. */
+  readonly operation: Operation;
+  /** The answer was stored before this request came. */
+  readonly replayed: boolean;
+}
+
+/** The answer that an operation, as it is stored, amounts to. The same row always gives the same answer. */
+export function outcomeOf(payment: Payment, operationId: OperationId, replayed: boolean): OperationOutcome {
+  const operation = payment.operation(operationId);
+  if (operation === undefined) throw new Error(`payment ${payment.id} has no operation ${operationId}`);
+  switch (operation.status) {
+    case "failed":
+      throw failureOf(payment, operation, replayed);
+    case "not_sent":
+      throw new PaymentError("gateway_unavailable", {
+        paymentId: payment.id,
+        reason: "the request did not reach it",
+      });
+    case "succeeded":
+      return { payment: payment.asItWasAfter(operation), operation, replayed };
+    case "started":
+    case "unknown":
+    case "needs_review":
+      return { payment, operation, replayed };
+  }
+}
+
+function failureOf(payment: Payment, operation: Operation, replayed: boolean): PaymentError {
+  const code = operation.failureCode;
+  if (code === null) throw new Error(`operation ${operation.id} failed without a code`);
+  const { expiresAt } = payment.facts;
+  if (code === "payment_expired")
+    return new PaymentError(code, { paymentId: payment.id, expiresAt }, replayed);
+  const reason = operation.failureReason ?? "no reason given";
+  return new PaymentError(code, { paymentId: payment.id, reason }, replayed);
+}

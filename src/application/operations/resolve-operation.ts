@@ -1,0 +1,100 @@
+import type { OperationId } from "../../domain/identifiers";
+import { isOpen, type Operation } from "../../domain/operation";
+import type { EventData } from "../../domain/payment-events";
+import type { LockHold } from "../ports/lock-provider";
+import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import { find, send } from "./ask-gateway";
+import { stepAt, type OperationContext } from "./operation-context";
+import { settleOperation, type GatewayVerdict } from "./settle-operation";
+
+/** The gateway is asked at most this often about one operation; in between the stored row answers. */
+const MIN_ASK_INTERVAL_MS = 2_000;
+/** A key is not sent again in the last hour of the gateway's memory of it. */
+const FORGETTING_MARGIN_MS = 3_600_000;
+
+export interface Resolved {
+  readonly stored: StoredPayment;
+  /** What it took: nothing was asked, the gateway's record sufficed, or the key was sent again. */
+  readonly by: "row" | "find" | "resend";
+}
+
+/**
+ * Finds out what became of an open operation. Always called under the payment's lock: by the reconciler, by a repeated
+ * request, and by another request that finds the operation in its way.
+ *
+ * An operation ends only by an answer recorded for its key. That the gateway does not know the key is no answer: the
+ * request may still be on its way, and closing it now would let another key move the money a second time. So an
+ * accepted intent is sent again, under the same key, until the gateway says what it did.
+ */
+export async function resolveOperation(
+  context: OperationContext,
+  stored: StoredPayment,
+  operationId: OperationId,
+  hold: LockHold,
+  trace: EventData,
+): Promise<Resolved> {
+  const operation = stored.payment.operation(operationId);
+  if (operation === undefined || !isOpen(operation) || operation.status === "needs_review") {
+    return { stored, by: "row" };
+  }
+  const now = context.clock.now();
+  if (operation.askedAt !== null && now.getTime() - operation.askedAt.getTime() < MIN_ASK_INTERVAL_MS) {
+    return { stored, by: "row" };
+  }
+
+  // A release that was never sent needs no question: there is nothing that the gateway could know of it.
+  if (operation.firstSentAt !== null) {
+    const found = await find(context.gateway, stored.payment, operation);
+    const asked: EventData = { ...trace, gateway: { asked: "find", answer: found.outcome } };
+    if (found.outcome !== "absent" && found.outcome !== "pending" && found.outcome !== "unknown") {
+      return settled(context, stored, operationId, found, asked, "find");
+    }
+    if (found.outcome === "pending") {
+      const verdict: GatewayVerdict = { outcome: "unknown", reason: "the gateway has not decided yet" };
+      return settled(context, stored, operationId, verdict, asked, "find");
+    }
+    if (isForgotten(context, operation, now)) {
+      const verdict: GatewayVerdict = {
+        outcome: "unknown",
+        reason: "too old to be sent again under its key",
+      };
+      return settled(context, stored, operationId, verdict, asked, "find");
+    }
+  }
+
+  hold.assertHeld();
+  let claimed: StoredPayment;
+  try {
+    const step = stepAt(context, context.clock.now(), trace);
+    claimed = await context.payments.save(stored.payment.claimResend(operationId, step), stored.version);
+  } catch (error) {
+    if (!(error instanceof VersionConflictError)) throw error;
+    // Somebody else is at it, without our lock: let them.
+    return { stored: (await context.payments.find(stored.payment.id)) ?? stored, by: "find" };
+  }
+  const answer = await send(context.gateway, claimed.payment, operation);
+  // "Not sent" is the truth about this send only, and says nothing about an earlier one.
+  const verdict: GatewayVerdict =
+    answer.outcome === "not_sent"
+      ? { outcome: "unknown", reason: `resend failed: ${answer.reason}` }
+      : answer;
+  const sent: EventData = { ...trace, gateway: { asked: operation.kind, answer: answer.outcome } };
+  return settled(context, claimed, operationId, verdict, sent, "resend");
+}
+
+async function settled(
+  context: OperationContext,
+  stored: StoredPayment,
+  operationId: OperationId,
+  verdict: GatewayVerdict,
+  trace: EventData,
+  by: "find" | "resend",
+): Promise<Resolved> {
+  return { stored: (await settleOperation(context, stored, operationId, verdict, trace)) ?? stored, by };
+}
+
+function isForgotten(context: OperationContext, operation: Operation, now: Date): boolean {
+  const { remembersKeysForMs } = context.gateway;
+  const sentForMs = now.getTime() - (operation.firstSentAt ?? now).getTime();
+  return sentForMs >= remembersKeysForMs - FORGETTING_MARGIN_MS;
+}

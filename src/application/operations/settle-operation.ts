@@ -1,0 +1,116 @@
+import type { OperationId, PaymentId } from "../../domain/identifiers";
+import { isOpen, isRelease, type Operation } from "../../domain/operation";
+import type { Payment, SettledAnswer } from "../../domain/payment";
+import type { EventData } from "../../domain/payment-events";
+import { parseOperationId } from "../../domain/identifiers";
+import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import { stepAt, type OperationContext } from "./operation-context";
+import { nextDueAt, nextReleaseDueAt } from "./reconcile-schedule";
+
+export type GatewayVerdict =
+  | SettledAnswer
+  | { readonly outcome: "unknown"; readonly reason: string }
+  | { readonly outcome: "mismatch"; readonly evidence: string };
+
+/** Waits between tries when the store fails; together well inside the budget for saves. */
+const STORE_RETRY_MS = [50, 100, 200, 400] as const;
+/** Each round means that somebody else has written this payment meanwhile; nobody does that for long. */
+const MAX_ROUNDS = 20;
+
+/**
+ * SETTLE: writes down what became of an operation. Somebody else may have settled it meanwhile: the answer is then applied to
+ * the operation as it is *now*. Returns what is stored; null when the store kept failing (the operation stays as it
+ * was, and due).
+ */
+export async function settleOperation(
+  context: OperationContext,
+  read: StoredPayment,
+  operationId: OperationId,
+  verdict: GatewayVerdict,
+  trace: EventData,
+): Promise<StoredPayment | null> {
+  let stored: StoredPayment | null = read;
+  let storeFailures = 0;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    try {
+      stored ??= await readAgain(context, read.payment.id);
+      const next = applied(context, stored.payment, operationId, verdict, trace);
+      return next === stored.payment ? stored : await context.payments.save(next, stored.version);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) {
+        const waitMs = STORE_RETRY_MS[storeFailures];
+        if (waitMs === undefined) return null;
+        storeFailures += 1;
+        await context.sleep(waitMs);
+      } else if (!(error instanceof VersionConflictError)) {
+        throw error;
+      }
+      stored = null;
+    }
+  }
+  return null;
+}
+
+async function readAgain(context: OperationContext, id: PaymentId): Promise<StoredPayment> {
+  const stored = await context.payments.find(id);
+  if (stored === null) throw new Error(`payment ${id} is gone from the store`);
+  return stored;
+}
+
+function applied(
+  context: OperationContext,
+  payment: Payment,
+  operationId: OperationId,
+  verdict: GatewayVerdict,
+  trace: EventData,
+): Payment {
+  const operation = payment.operation(operationId);
+  if (operation === undefined) throw new Error(`payment ${payment.id} has no operation ${operationId}`);
+  const now = context.clock.now();
+  const step = stepAt(context, now, trace);
+  switch (verdict.outcome) {
+    case "unknown":
+      return isWaitedFor(operation)
+        ? rescheduled(context, payment, operation, verdict.reason, now, trace)
+        : payment;
+    case "mismatch":
+      return isWaitedFor(operation) ? payment.needsReview(operationId, verdict.evidence, step) : payment;
+    default: {
+      const releaseDueAt = nextReleaseDueAt(now, operation.attempts, context.random);
+      return payment.settle(operationId, verdict, parseOperationId(context.ids.nextId()), releaseDueAt, step);
+    }
+  }
+}
+
+/** Only a look that was due uses up a step of the schedule: impatient callers must not hurry an operation into review. */
+function rescheduled(
+  context: OperationContext,
+  payment: Payment,
+  operation: Operation,
+  reason: string,
+  now: Date,
+  trace: EventData,
+): Payment {
+  const step = stepAt(context, now, trace);
+  const wasDue =
+    operation.dueAt !== null && operation.dueAt.getTime() <= now.getTime() && operation.askedAt !== null;
+  const attempts = wasDue ? operation.attempts + 1 : operation.attempts;
+  const dueAt = isRelease(operation)
+    ? nextReleaseDueAt(now, attempts, context.random)
+    : wasDue || operation.dueAt === null || operation.askedAt === null
+      ? nextDueAt(now, attempts, context.random)
+      : operation.dueAt;
+  if (dueAt === null) {
+    const asked = payment.stillUnknown(operation.id, { dueAt: now, attempts }, reason, step);
+    return asked.needsReview(
+      operation.id,
+      `the gateway gave no answer in ${attempts} attempts: ${reason}`,
+      step,
+    );
+  }
+  return payment.stillUnknown(operation.id, { dueAt, attempts }, reason, step);
+}
+
+function isWaitedFor(operation: Operation): boolean {
+  return isOpen(operation) && operation.status !== "needs_review";
+}

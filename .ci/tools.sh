@@ -1,0 +1,40 @@
+# Sourced by .ci/run: what the gate needs beside npm's packages, installed only where it is missing.
+
+suitable_node() { # as in package.json's engines
+  command -v npm >/dev/null && node -e '
+    const [major, minor] = process.versions.node.split(".").map(Number);
+    process.exit((major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22 ? 0 : 1);' 2>/dev/null
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+install_tools() {
+  local missing=()
+  command -v git >/dev/null || missing+=(git)
+  command -v curl >/dev/null || missing+=(curl)
+  command -v npm >/dev/null || missing+=(nodejs npm)
+  compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
+  command -v redis-server >/dev/null || missing+=(redis-server)
+  [ ${#missing[@]} -eq 0 ] && return
+  echo "installing: ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+use_suitable_node() { # folder: an old Node is good enough to fetch a newer one from the registry
+  suitable_node && return
+  local machine
+  case $(uname -m) in
+    x86_64) machine=x64 ;;
+    aarch64) machine=arm64 ;;
+    *) return 1 ;;
+  esac
+  local wanted
+  wanted=$(cat .nvmrc)
+  npm install --prefix "$1" --no-audit --no-fund "node-linux-$machine@$wanted" npm@11 >/dev/null || return
+  export PATH="$1/node_modules/node-linux-$machine/bin:$1/node_modules/.bin:$PATH"
+  hash -r
+  suitable_node
+}

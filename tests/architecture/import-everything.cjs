@@ -5,9 +5,9 @@ require("./planted-project.ts"); // the compiler's own process and pipes are the
 
 const files = JSON.parse(process.argv[2]);
 
-/** Libraries mark the global object so that two copies of them find each other; such a mark has no effect on us. */
-function isNobodysMark(name) {
-  return !/^__(zod_|core-js_)/.test(name);
+/** Libraries (zod, tslib, core-js) mark the global object for other copies of themselves; that has no effect on us. */
+function isNoLibraryMark(name) {
+  return !name.startsWith("__");
 }
 
 function surroundings() {
@@ -21,7 +21,7 @@ function surroundings() {
       .sort()
       .join(),
     "exit status": String(process.exitCode),
-    globals: Object.getOwnPropertyNames(globalThis).filter(isNobodysMark).sort().join(),
+    globals: Object.getOwnPropertyNames(globalThis).filter(isNoLibraryMark).sort().join(),
   };
 }
 

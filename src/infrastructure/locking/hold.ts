@@ -1,11 +1,8 @@
 import { LockLostError } from "../../application/ports/lock-errors";
+import type { LockHappening } from "../../application/ports/lock-observer";
 import type { LockHold, LockHolder } from "../../application/ports/lock-provider";
 
-/** Where the lock itself can be lost: what the backend knows about this acquisition. */
-export interface HeldTenure {
-  readonly lost: AbortSignal;
-  assertHeld(): void;
-}
+import type { Tenure } from "./lock-backend";
 
 /** One caller's time inside. Also the link of the chain by which re-entry is recognized. */
 export class Hold implements LockHold {
@@ -21,7 +18,7 @@ export class Hold implements LockHold {
     waitedFor: LockHolder | undefined,
     private readonly sinceMs: number,
     private readonly purpose: string | undefined,
-    private readonly tenure: HeldTenure | undefined,
+    private readonly tenure: Pick<Tenure, "lost" | "assertHeld" | "observe"> | undefined,
   ) {
     if (waitedFor !== undefined) this.waitedFor = waitedFor;
   }
@@ -41,14 +38,17 @@ export class Hold implements LockHold {
     this.tenure?.assertHeld();
   }
 
-  /** Calls back with the reason if the lock is lost; returns how to stop listening. */
-  onLost(callback: (reason: string) => void): () => void {
-    const lost = this.tenure?.lost;
-    if (lost === undefined) return () => {};
-    const listener = (): void => callback(String(lost.reason));
-    if (lost.aborted) listener();
-    else lost.addEventListener("abort", listener, { once: true });
-    return () => lost.removeEventListener("abort", listener);
+  /** Tells what happens to the lock itself while this hold lasts; returns how to stop listening. */
+  observe(tell: (happening: LockHappening) => void): () => void {
+    if (this.tenure === undefined) return () => {};
+    const { lost } = this.tenure;
+    const onLost = (): void => tell({ type: "lost", reason: String(lost.reason) });
+    if (lost.aborted) onLost();
+    else lost.addEventListener("abort", onLost, { once: true });
+    this.tenure.observe?.((happening) => {
+      if (this.inside) tell(happening);
+    });
+    return () => lost.removeEventListener("abort", onLost);
   }
 
   end(): void {

@@ -5,14 +5,15 @@ import type { LockHold, LockOptions, LockProvider } from "../../application/port
 import { FencingCounter } from "./fencing-counter";
 import { Hold } from "./hold";
 import { lend } from "./lend";
-import { Line } from "./line";
+import { Entry, Line } from "./line";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
 import { refuseReentry } from "./reentrancy";
 import { Wait } from "./wait";
 
 export class InMemoryLockProvider implements LockProvider {
   private readonly settings: LockSettings;
-  private readonly line = new Line(true);
+  // Nothing is left to take once in front: whoever stands behind has met contention.
+  private readonly line = new Line((resourceId) => new Entry(resourceId, Infinity));
   private readonly fencing = new FencingCounter();
 
   constructor(settings: LockProviderSettings = {}) {

@@ -29,7 +29,7 @@ function announceHold(wait: Wait, hold: Hold): () => void {
   const acquired = { fencingToken: hold.fencingToken, contended: wait.wasContended };
   announce(wait, { type: "acquired", ...acquired }, { elapsedMs: sinceMs - wait.startedMs });
   const elapsed = (): { elapsedMs: number } => ({ elapsedMs: clock.monotonicMs() - sinceMs });
-  const stopListening = hold.onLost((reason) => announce(wait, { type: "lost", reason }, elapsed()));
+  const stopListening = hold.observe((happening) => announce(wait, happening, elapsed()));
   return () => {
     stopListening();
     announce(wait, { type: "released" }, elapsed());

@@ -15,7 +15,7 @@ export class Entry extends Standing {
 
   constructor(
     readonly resourceId: string,
-    contendedAtMs: number,
+    contendedAtMs?: number,
   ) {
     super(contendedAtMs);
   }
@@ -25,11 +25,10 @@ export class Entry extends Standing {
  * Who may be in front, per id, first come first served. `async-mutex` cannot withdraw one waiter, so nobody queues at
  * the mutex: a ticket asks it only when its turn has come and it is free, and giving up removes the ticket at once.
  */
-export class Line {
-  private readonly entries = new Map<string, Entry>();
+export class Line<E extends Entry = Entry> {
+  private readonly entries = new Map<string, E>();
 
-  /** `frontIsInside`: no further lock is to be taken by the one in front, so to stand behind it is contention. */
-  constructor(private readonly frontIsInside: boolean) {}
+  constructor(private readonly open: (resourceId: string) => E) {}
 
   /** How many ids have a user. */
   get size(): number {
@@ -40,17 +39,17 @@ export class Line {
    * Phase 1. Must be followed by `turn` with nothing awaited in between: in JavaScript, running to completion *is* the
    * lock over all entries.
    */
-  enter(resourceId: string): Entry {
+  enter(resourceId: string): E {
     let entry = this.entries.get(resourceId);
     if (entry === undefined) {
-      entry = new Entry(resourceId, this.frontIsInside ? Infinity : -Infinity);
+      entry = this.open(resourceId);
       this.entries.set(resourceId, entry);
     }
     return entry;
   }
 
   /** Phase 2. Resolves when the caller is in front; whoever got there must `pass` the turn on. */
-  turn(entry: Entry, wait: Wait): Promise<unknown> {
+  turn(entry: E, wait: Wait): Promise<unknown> {
     if (!entry.mutex.isLocked()) return entry.mutex.acquire();
     const onlyReleaseIsInTheWay = entry.isReleasing && entry.tickets.isEmpty;
     if (wait.isSingleAttempt && !onlyReleaseIsInTheWay) {
@@ -65,7 +64,7 @@ export class Line {
     });
   }
 
-  pass(entry: Entry): void {
+  pass(entry: E): void {
     entry.hold = undefined;
     entry.isReleasing = false;
     entry.mutex.release();

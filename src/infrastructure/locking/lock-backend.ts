@@ -52,4 +52,10 @@ export interface Tenure {
    * rejects. The next attempt for this id waits for it, the caller of `withLock` does not.
    */
   release(): Promise<void>;
+  /** Asked at most once, when somebody observes this hold: tells what happens to it until its release. */
+  observe?(tell: (happening: TenureHappening) => void): void;
+}
+
+export interface TenureHappening {
+  readonly type: "renewed" | "handoff_requested";
 }

@@ -7,6 +7,8 @@ export interface LockProviderSettings {
   readonly timeouts?: LockTimeoutPolicy;
   readonly observer?: LockObserver;
   readonly clock?: LockClock;
+  /** Spreads the back-off of those who wait for one lock: 0 ≤ x < 1. */
+  readonly random?: () => number;
 }
 
 /** The same with nothing left open. */
@@ -16,6 +18,7 @@ export interface LockSettings {
   readonly timeouts: LockTimeoutPolicy;
   readonly observer: LockObserver | undefined;
   readonly clock: LockClock;
+  readonly random: () => number;
 }
 
 export function lockSettings(adapter: string, given: LockProviderSettings): LockSettings {
@@ -24,5 +27,6 @@ export function lockSettings(adapter: string, given: LockProviderSettings): Lock
     timeouts: given.timeouts ?? builtInLockTimeouts,
     observer: given.observer,
     clock: given.clock ?? systemLockClock,
+    random: given.random ?? Math.random,
   };
 }

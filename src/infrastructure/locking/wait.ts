@@ -62,7 +62,7 @@ export class Wait implements Observed {
 
   /** Starts the deadline and listens for cancellation. A single attempt has no deadline: it takes as long as it takes. */
   arm(standing: Standing): void {
-    if (this.standing !== undefined) return;
+    if (this.standing !== undefined || this.verdict !== undefined) return;
     this.standing = standing;
     const { clock } = this.settings;
     if (!this.isSingleAttempt && this.budgetMs !== Infinity) {
@@ -81,6 +81,8 @@ export class Wait implements Observed {
     this.waitedFor = standing.whoIsInside();
     if (!isObserved(this)) return;
     this.announce({ type: "wait_started" });
+    // An observer may have cancelled the wait just now; nothing may be armed after that.
+    if (this.hasVerdict()) return;
     this.announceProgress();
   }
 
@@ -155,12 +157,16 @@ export class Wait implements Observed {
     return timeout === "infinite" ? Infinity : timeout - (this.options.alongside?.waitedMs ?? 0);
   }
 
+  private hasVerdict(): boolean {
+    return this.verdict !== undefined;
+  }
+
   private announceProgress(): void {
     const index = this.disarmers.length;
     const tick = (): void => {
       this.disarmers[index] = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
-        this.announce({ type: "progressed" });
         tick();
+        this.announce({ type: "progressed" });
       });
     };
     tick();

@@ -1,0 +1,70 @@
+import type { GatewayAnswer } from "../../../application/ports/payment-gateway";
+import type { GatewayTables, LedgerRequest, LedgerState } from "./gateway-ledger";
+import { moveMoney, record } from "./move-money";
+import type { TokenBehaviour } from "./payment-method-token";
+
+/** What came of a request, and how long its caller is kept waiting for it. */
+export type Received =
+  | { readonly answer: GatewayAnswer; readonly afterMs: number }
+  /** It lands, and is answered, at the end of the wait. */
+  | { readonly landsAfterMs: number };
+
+export const timedOut: GatewayAnswer = { outcome: "unknown", reason: "timeout" };
+export const serverError: GatewayAnswer = { outcome: "unknown", reason: "http_500" };
+
+const DECISION_MS = 5_000;
+
+/** The first send of an operation, as its payment method token wants it. */
+export async function behave(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  behaviour: TokenBehaviour,
+  { now, timeoutMs }: { readonly now: Date; readonly timeoutMs: number },
+): Promise<Received> {
+  const keep = (state: LedgerState) => tables.putEntry({ ...request, state });
+  const inMs = (ms: number) => new Date(now.getTime() + ms);
+  switch (behaviour.does) {
+    case "ok":
+      return atOnce(await moveMoney(tables, request, now));
+    case "decline":
+      return atOnce(await record(tables, request, { outcome: "declined", reason: "card_declined" }));
+    case "authorization_gone":
+      await loseAuthorization(tables, request);
+      return atOnce(await record(tables, request, { outcome: "authorization_gone", reason: "expired" }));
+    case "timeout_captured":
+      await moveMoney(tables, request, now);
+      return { answer: timedOut, afterMs: timeoutMs };
+    case "timeout_not_captured":
+      await keep({ is: "lost" });
+      return { answer: timedOut, afterMs: timeoutMs };
+    case "late":
+      await keep({ is: "in_flight", dueAt: inMs(behaviour.ms) });
+      return { answer: timedOut, afterMs: timeoutMs };
+    case "slow":
+      await keep({ is: "in_flight", dueAt: inMs(behaviour.ms) });
+      return { landsAfterMs: behaviour.ms };
+    case "error_500":
+      await keep({ is: "lost" });
+      return atOnce(serverError);
+    case "error_500_stored":
+      await keep({ is: "broken" });
+      return atOnce(serverError);
+    case "unreachable":
+      await keep({ is: "lost" });
+      return atOnce({ outcome: "not_sent", reason: "connection refused" });
+    case "processing":
+      await keep({ is: "deciding", dueAt: inMs(DECISION_MS) });
+      return atOnce({ outcome: "unknown", reason: "processing" });
+  }
+}
+
+function atOnce(answer: GatewayAnswer): Received {
+  return { answer, afterMs: 0 };
+}
+
+async function loseAuthorization(tables: GatewayTables, request: LedgerRequest): Promise<void> {
+  if (request.kind === "refund" || request.authorizationReference === null) return;
+  const authorization = await tables.authorization(request.authorizationReference);
+  if (authorization?.status !== "open") return;
+  await tables.putAuthorization({ ...authorization, status: "gone", reserved: 0n });
+}

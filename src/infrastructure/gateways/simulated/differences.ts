@@ -1,0 +1,30 @@
+import { formatMoney, type Money } from "../../../domain/money";
+import type { OperationKind } from "../../../domain/operation";
+import type { LedgerEntry } from "./gateway-ledger";
+
+interface Asked {
+  readonly kind: OperationKind;
+  readonly paymentId: string;
+  readonly operationId: string;
+  readonly amount: Money;
+  readonly authorizationReference: string | null;
+  readonly paymentMethod?: string | null;
+}
+
+/** In which ways a request is not the one that this key belongs to, in words; null if it is. */
+export function differences(entry: LedgerEntry, asked: Asked): string | null {
+  const found: string[] = [];
+  const compare = (what: string, known: string | null, given: string | null) => {
+    if (known !== given) found.push(`${what} is ${known ?? "none"}, not ${given ?? "none"}`);
+  };
+  compare("kind", entry.kind, asked.kind);
+  compare("payment", entry.paymentId, asked.paymentId);
+  compare("operation", entry.operationId, asked.operationId);
+  compare("amount", formatMoney(entry.amount), formatMoney(asked.amount));
+  // While looking for the authorization itself nobody can name it, and afterwards everybody does.
+  if (entry.kind !== "authorize") {
+    compare("authorization", entry.authorizationReference, asked.authorizationReference);
+  }
+  if (asked.paymentMethod !== undefined) compare("payment method", entry.paymentMethod, asked.paymentMethod);
+  return found.length === 0 ? null : found.join("; ");
+}

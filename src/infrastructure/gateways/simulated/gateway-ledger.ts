@@ -1,0 +1,89 @@
+import type { RecordedAnswer } from "../../../application/ports/payment-gateway";
+import type { Money } from "../../../domain/money";
+import type { OperationKind } from "../../../domain/operation";
+
+/**
+ * What the simulated gateway remembers. Every adapter MUST
+ * - run the works of one payment one after the other, in every process that shares the ledger;
+ * - keep all that a work wrote, or, if it rejects, nothing of it;
+ * - use a connection and transactions of its own: what a gateway did is not undone when its caller rolls back;
+ * - have made durable, as far as it survives anything at all, what it resolved.
+ */
+export interface GatewayLedger {
+  transaction<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T>;
+  /** Payments with an entry that is due by then. */
+  duePayments(now: Date): Promise<readonly string[]>;
+  /** Over all payments. */
+  totals(): Promise<MoveTotals>;
+}
+
+/** Only valid inside the work that it was given to, and awaited one call at a time. */
+export interface GatewayTables {
+  entry(gatewayKey: string): Promise<LedgerEntry | null>;
+  putEntry(entry: LedgerEntry): Promise<void>;
+  /** Whether any key of this operation ever arrived. */
+  knowsOperation(operationId: string): Promise<boolean>;
+  /** Entries of this payment that are due by then, the longest due first. */
+  dueEntries(paymentId: string, now: Date): Promise<readonly LedgerEntry[]>;
+  authorization(reference: string): Promise<LedgerAuthorization | null>;
+  putAuthorization(authorization: LedgerAuthorization): Promise<void>;
+  appendMove(move: GatewayMove): Promise<void>;
+  /** In the order in which they happened. */
+  moves(paymentId: string): Promise<readonly GatewayMove[]>;
+}
+
+export interface LedgerRequest {
+  readonly gatewayKey: string;
+  readonly operationId: string;
+  readonly paymentId: string;
+  readonly kind: OperationKind;
+  readonly amount: Money;
+  /** Null for an authorize. */
+  readonly authorizationReference: string | null;
+  /** Null for everything but an authorize. */
+  readonly paymentMethod: string | null;
+}
+
+/** One idempotency key. */
+export interface LedgerEntry extends LedgerRequest {
+  readonly state: LedgerState;
+}
+
+export type LedgerState =
+  /** It came, and nothing was recorded for it. */
+  | { readonly is: "lost" }
+  /** On its way: to whoever asks before then, the gateway has never heard of it. */
+  | { readonly is: "in_flight"; readonly dueAt: Date }
+  /** Accepted, and decided then. */
+  | { readonly is: "deciding"; readonly dueAt: Date }
+  /** Answers with the same 500 for ever. */
+  | { readonly is: "broken" }
+  | { readonly is: "recorded"; readonly answer: RecordedAnswer };
+
+export interface LedgerAuthorization {
+  readonly reference: string;
+  /** Null if it was made elsewhere. */
+  readonly paymentId: string | null;
+  readonly amount: Money;
+  readonly paymentMethod: string;
+  readonly status: "open" | "captured" | "voided" | "gone";
+  /** Still held on the customer's card. */
+  readonly reserved: bigint;
+  /** Sum of all captures: more than `amount` if somebody captured twice. */
+  readonly captured: bigint;
+  readonly refunded: bigint;
+}
+
+/** Money moved. */
+export interface GatewayMove {
+  readonly paymentId: string;
+  readonly kind: OperationKind;
+  readonly gatewayKey: string;
+  readonly amount: Money;
+  readonly at: Date;
+}
+
+/** How often, and how many minor units whatever their currency. */
+export type MoveTotals = Readonly<
+  Record<OperationKind, { readonly count: number; readonly minorUnits: bigint }>
+>;

@@ -1,0 +1,122 @@
+import type { RecordedAnswer } from "../../../application/ports/payment-gateway";
+import type { GatewayTables, LedgerAuthorization, LedgerEntry, LedgerRequest } from "./gateway-ledger";
+
+/**
+ * Carries a request out and records the answer for its key. Naive on purpose: it looks at this one request and at
+ * whether the authorization is still there, never at what other keys have moved. A caller who sends two keys for one
+ * capture moves the money twice, and `moves` shows it.
+ */
+export async function moveMoney(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  at: Date,
+): Promise<RecordedAnswer> {
+  const answer = await carryOut(tables, request);
+  if (answer.outcome === "succeeded") {
+    const { paymentId, kind, gatewayKey, amount } = request;
+    await tables.appendMove({ paymentId, kind, gatewayKey, amount, at });
+  }
+  await record(tables, request, answer);
+  return answer;
+}
+
+/** Binds an answer to the key without moving anything. */
+export async function record(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  answer: RecordedAnswer,
+): Promise<RecordedAnswer> {
+  const entry: LedgerEntry = { ...request, state: { is: "recorded", answer } };
+  await tables.putEntry(entry);
+  return answer;
+}
+
+async function carryOut(tables: GatewayTables, request: LedgerRequest): Promise<RecordedAnswer> {
+  if (request.kind === "authorize") return authorize(tables, request);
+  const authorization =
+    request.authorizationReference === null
+      ? null
+      : await tables.authorization(request.authorizationReference);
+  if (authorization === null) return gone("no such authorization");
+  if (request.amount.currency !== authorization.amount.currency) return declined("currency_mismatch");
+  if (request.amount.amount > authorization.amount.amount) return declined("amount_too_large");
+  switch (request.kind) {
+    case "capture":
+      return capture(tables, request, authorization);
+    case "void":
+      return release(tables, request, authorization);
+    case "refund":
+      return refund(tables, request, authorization);
+  }
+}
+
+async function authorize(tables: GatewayTables, request: LedgerRequest): Promise<RecordedAnswer> {
+  const reference = `auth_${request.gatewayKey}`;
+  await tables.putAuthorization({
+    reference,
+    paymentId: request.paymentId,
+    amount: request.amount,
+    paymentMethod: request.paymentMethod ?? "",
+    status: "open",
+    reserved: request.amount.amount,
+    captured: 0n,
+    refunded: 0n,
+  });
+  return { outcome: "succeeded", reference };
+}
+
+async function capture(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  authorization: LedgerAuthorization,
+): Promise<RecordedAnswer> {
+  if (authorization.status === "voided") return gone("voided");
+  if (authorization.status === "gone") return gone("expired");
+  await tables.putAuthorization({
+    ...authorization,
+    status: "captured",
+    // A capture of a part lets go of the rest.
+    reserved: 0n,
+    captured: authorization.captured + request.amount.amount,
+  });
+  return { outcome: "succeeded", reference: `capture_${request.gatewayKey}` };
+}
+
+async function release(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  authorization: LedgerAuthorization,
+): Promise<RecordedAnswer> {
+  switch (authorization.status) {
+    case "voided":
+      return gone("voided");
+    case "gone":
+      return gone("expired");
+    case "captured":
+      return declined("already_captured");
+    case "open":
+      await tables.putAuthorization({ ...authorization, status: "voided", reserved: 0n });
+      return { outcome: "succeeded", reference: `void_${request.gatewayKey}` };
+  }
+}
+
+async function refund(
+  tables: GatewayTables,
+  request: LedgerRequest,
+  authorization: LedgerAuthorization,
+): Promise<RecordedAnswer> {
+  if (authorization.captured === 0n) return declined("not_captured");
+  await tables.putAuthorization({
+    ...authorization,
+    refunded: authorization.refunded + request.amount.amount,
+  });
+  return { outcome: "succeeded", reference: `refund_${request.gatewayKey}` };
+}
+
+function declined(reason: string): RecordedAnswer {
+  return { outcome: "declined", reason };
+}
+
+function gone(reason: string): RecordedAnswer {
+  return { outcome: "authorization_gone", reason };
+}

@@ -1,0 +1,43 @@
+import type { OperationKind } from "../../../domain/operation";
+
+/** How the gateway behaves, once, at the first send of an operation. */
+export type TokenBehaviour =
+  | { readonly does: "ok" | "decline" | "authorization_gone" }
+  /** Acts, then is silent. */
+  | { readonly does: "timeout_captured" }
+  /** Silent, and nothing was done. */
+  | { readonly does: "timeout_not_captured" }
+  /** Silent; the request is on its way and lands this much later, whoever is still there to hear of it. */
+  | { readonly does: "late"; readonly ms: number }
+  /** Answers with success, but only after this long. */
+  | { readonly does: "slow"; readonly ms: number }
+  | { readonly does: "error_500" }
+  /** A 500 that belongs to the key from now on. */
+  | { readonly does: "error_500_stored" }
+  | { readonly does: "unreachable" }
+  /** Accepted, decided a few seconds later. */
+  | { readonly does: "processing" };
+
+export interface PaymentMethodToken {
+  readonly actsOn: OperationKind;
+  readonly behaviour: TokenBehaviour;
+}
+
+/** Nine digits of milliseconds are eleven days: longer than any authorization here lives. */
+const TOKEN =
+  /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|authorization_gone)|(late|slow)_(\d{1,9}))$/;
+
+/** Null for what is no token. A token without an operation's name is about the capture, except `tok_decline`. */
+export function parsePaymentMethodToken(text: string): PaymentMethodToken | null {
+  const match = TOKEN.exec(text);
+  if (match === null) return null;
+  const [, kind, plain, timed, ms] = match;
+  const actsOn = (kind ?? (plain === "decline" ? "authorize" : "capture")) as OperationKind;
+  // An authorization that is only being made cannot be gone.
+  if (actsOn === "authorize" && plain === "authorization_gone") return null;
+  const behaviour =
+    timed === undefined
+      ? { does: plain as Exclude<TokenBehaviour["does"], "late" | "slow"> }
+      : { does: timed as "late" | "slow", ms: Number(ms) };
+  return { actsOn, behaviour };
+}

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { Clock } from "../../../application/ports/clock";
+import type {
+  AuthorizeRequest,
+  FindAnswer,
+  FindRequest,
+  GatewayAnswer,
+  MovementRequest,
+  PaymentGateway,
+} from "../../../application/ports/payment-gateway";
+import type { OperationKind } from "../../../domain/operation";
+import type {
+  GatewayLedger,
+  GatewayMove,
+  GatewayTables,
+  LedgerAuthorization,
+  LedgerEntry,
+  LedgerRequest,
+  MoveTotals,
+} from "./gateway-ledger";
+import { behave, serverError, timedOut, type Received } from "./behave";
+import { differences } from "./differences";
+import { moveMoney, record } from "./move-money";
+import { parsePaymentMethodToken } from "./payment-method-token";
+
+export interface SimulatedGatewayOptions {
+  readonly ledger: GatewayLedger;
+  readonly clock: Clock;
+  /** Replaced where time is virtual. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** How long a silent gateway keeps its caller waiting; never longer than the caller's own patience. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 50;
+/** It forgets nothing. A number that still makes a valid date when added to now. */
+const FOR_EVER_MS = 100 * 365 * 86_400_000;
+
+/**
+ * Excludes nobody: two keys for one capture move the money twice, so that such a mistake shows.
+ * Survives what its ledger survives: a restart with SQLite, nothing with memory.
+ * Not for real money: it moves none.
+ */
+export class SimulatedGateway implements PaymentGateway {
+  readonly remembersKeysForMs = FOR_EVER_MS;
+  private readonly ledger: GatewayLedger;
+  private readonly clock: Clock;
+  private readonly sleep: (ms: number) => Promise<unknown>;
+  private readonly timeoutMs: number;
+
+  constructor({ ledger, clock, sleep = delay, timeoutMs = DEFAULT_TIMEOUT_MS }: SimulatedGatewayOptions) {
+    this.ledger = ledger;
+    this.clock = clock;
+    this.sleep = sleep;
+    this.timeoutMs = timeoutMs;
+  }
+
+  authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
+    const { paymentMethod } = request;
+    return this.send(
+      { ...inLedger("authorize", request), paymentMethod, authorizationReference: null },
+      request.timeoutMs,
+    );
+  }
+
+  capture(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.sendMovement("capture", request);
+  }
+
+  void(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.sendMovement("void", request);
+  }
+
+  refund(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.sendMovement("refund", request);
+  }
+
+  async find(request: FindRequest): Promise<FindAnswer> {
+    try {
+      return await this.upToDate(request.paymentId, async (tables) => {
+        const entry = await tables.entry(request.gatewayKey);
+        return entry === null ? { outcome: "absent" } : recorded(entry, request);
+      });
+    } catch (error) {
+      return { outcome: "unknown", reason: ledgerFailed(error) };
+    }
+  }
+
+  /** How often, and when, money moved for this payment. */
+  moves(paymentId: string): Promise<readonly GatewayMove[]> {
+    return this.upToDate(paymentId, (tables) => tables.moves(paymentId));
+  }
+
+  /** What is still reserved, and what was taken and given back. */
+  authorization(paymentId: string, reference: string): Promise<LedgerAuthorization | null> {
+    return this.upToDate(paymentId, (tables) => tables.authorization(reference));
+  }
+
+  /** How much moved in all, everything that is due by now included. */
+  async totals(): Promise<MoveTotals> {
+    for (const paymentId of await this.ledger.duePayments(this.clock.now())) {
+      await this.upToDate(paymentId, async () => undefined);
+    }
+    return this.ledger.totals();
+  }
+
+  private sendMovement(kind: OperationKind, request: MovementRequest): Promise<GatewayAnswer> {
+    const { authorizationReference } = request;
+    return this.send(
+      { ...inLedger(kind, request), authorizationReference, paymentMethod: null },
+      request.timeoutMs,
+    );
+  }
+
+  private async send(request: LedgerRequest, patienceMs: number): Promise<GatewayAnswer> {
+    try {
+      const received = await this.upToDate(request.paymentId, (tables) => this.receive(tables, request));
+      if ("answer" in received) {
+        if (received.afterMs > 0) await this.sleep(Math.min(received.afterMs, patienceMs));
+        return received.answer;
+      }
+      await this.sleep(Math.min(received.landsAfterMs, patienceMs));
+      if (received.landsAfterMs > patienceMs) return timedOut;
+      // By the timer it has landed; the clock may be another one (a sandbox's stands still), so it is not asked.
+      return await this.ledger.transaction(request.paymentId, (tables) =>
+        this.answerFromEntry(tables, request),
+      );
+    } catch (error) {
+      return { outcome: "unknown", reason: ledgerFailed(error) };
+    }
+  }
+
+  /** What had to happen by now has happened before anybody looks, even if nobody was running when it was due. */
+  private upToDate<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
+    return this.ledger.transaction(paymentId, async (tables) => {
+      for (const entry of await tables.dueEntries(paymentId, this.clock.now())) {
+        if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
+      }
+      return work(tables);
+    });
+  }
+
+  private async receive(tables: GatewayTables, request: LedgerRequest): Promise<Received> {
+    const entry = await tables.entry(request.gatewayKey);
+    if (entry !== null) return { answer: await this.answerFromEntry(tables, request), afterMs: 0 };
+    const method = await paymentMethodOf(tables, request);
+    const token = parsePaymentMethodToken(method);
+    if (token === null && request.kind === "authorize") {
+      const answer = await record(tables, request, { outcome: "declined", reason: "unknown_payment_method" });
+      return { answer, afterMs: 0 };
+    }
+    const first = token?.actsOn === request.kind && !(await tables.knowsOperation(request.operationId));
+    return behave(tables, request, first ? token.behaviour : { does: "ok" }, {
+      now: this.clock.now(),
+      timeoutMs: this.timeoutMs,
+    });
+  }
+
+  /** The same key came before. */
+  private async answerFromEntry(tables: GatewayTables, request: LedgerRequest): Promise<GatewayAnswer> {
+    const entry = await tables.entry(request.gatewayKey);
+    if (entry === null) return { outcome: "unknown", reason: "forgotten" };
+    const other = differences(entry, request);
+    if (other !== null) return { outcome: "unknown", reason: `key_reused: ${other}` };
+    switch (entry.state.is) {
+      case "recorded":
+        return entry.state.answer;
+      case "deciding":
+        return { outcome: "unknown", reason: "processing" };
+      case "broken":
+        return serverError;
+      // A second copy of a request that is still on its way arrives first; the other one will find it done.
+      case "in_flight":
+      case "lost":
+        return moveMoney(tables, request, this.clock.now());
+    }
+  }
+}
+
+function recorded(entry: LedgerEntry, request: FindRequest): FindAnswer {
+  const other = differences(entry, request);
+  if (other !== null) return { outcome: "mismatch", evidence: `${entry.gatewayKey}: ${other}` };
+  switch (entry.state.is) {
+    case "recorded":
+      return entry.state.answer;
+    case "deciding":
+      return { outcome: "pending" };
+    case "broken":
+      return { outcome: "unknown", reason: "http_500" };
+    case "in_flight":
+    case "lost":
+      return { outcome: "absent" };
+  }
+}
+
+async function paymentMethodOf(tables: GatewayTables, request: LedgerRequest): Promise<string> {
+  if (request.paymentMethod !== null) return request.paymentMethod;
+  if (request.authorizationReference === null) return "";
+  return (await tables.authorization(request.authorizationReference))?.paymentMethod ?? "";
+}
+
+function inLedger(
+  kind: OperationKind,
+  { gatewayKey, operationId, paymentId, amount }: Omit<MovementRequest, "authorizationReference">,
+): Pick<LedgerRequest, "kind" | "gatewayKey" | "operationId" | "paymentId" | "amount"> {
+  return { kind, gatewayKey, operationId, paymentId, amount };
+}
+
+function ledgerFailed(error: unknown): string {
+  return `the simulated gateway's memory failed: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -21,10 +21,11 @@ export function differences(entry: LedgerEntry, asked: Asked): string | null {
   compare("payment", entry.paymentId, asked.paymentId);
   compare("operation", entry.operationId, asked.operationId);
   compare("amount", formatMoney(entry.amount), formatMoney(asked.amount));
-  // While looking for the authorization itself nobody can name it, and afterwards everybody does.
   if (entry.kind !== "authorize") {
     compare("authorization", entry.authorizationReference, asked.authorizationReference);
+  } else if (asked.paymentMethod !== undefined) {
+    // A search names no payment method, and cannot name the authorization that it is looking for.
+    compare("payment method", entry.paymentMethod, asked.paymentMethod);
   }
-  if (asked.paymentMethod !== undefined) compare("payment method", entry.paymentMethod, asked.paymentMethod);
   return found.length === 0 ? null : found.join("; ");
 }

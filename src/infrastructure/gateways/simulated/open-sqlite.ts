@@ -22,6 +22,9 @@ export function openSqlite(path: string): SqliteConnection {
   const { DatabaseSync } = sqliteModule();
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL`);
+  // Reopening a WAL file may silently give NORMAL.
+  const level = database.prepare("PRAGMA synchronous").get() as { synchronous: number };
+  if (level.synchronous !== 2) throw new Error(`${path}: synchronous is ${level.synchronous}, not FULL`);
   const compiled = new Map<string, ReturnType<typeof database.prepare>>();
   const statement = (sql: string) => {
     const known = compiled.get(sql);

@@ -1,21 +1,9 @@
 import { Mutex } from "async-mutex";
-import { z } from "zod";
 
-import { parseCurrency, type Money } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/operation";
-import type {
-  GatewayLedger,
-  GatewayMove,
-  GatewayTables,
-  LedgerAuthorization,
-  LedgerEntry,
-  LedgerState,
-  MoveTotals,
-} from "./gateway-ledger";
-import { recordedAnswerSchema } from "./gateway-snapshot";
+import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger";
 import { openSqlite, type SqliteConnection, type SqliteValue } from "./open-sqlite";
-
-type Row = Readonly<Record<string, SqliteValue>>;
+import { integer, text, toAuthorization, toEntry, toMove, type Row } from "./sqlite-gateway-rows";
 
 const SCHEMA_VERSION = 1n;
 const SCHEMA = `
@@ -73,7 +61,7 @@ export class SqliteGatewayLedger implements GatewayLedger {
         this.connection.exec("COMMIT");
         return result;
       } catch (error) {
-        this.connection.exec("ROLLBACK");
+        this.rollBack();
         throw error;
       }
     });
@@ -155,6 +143,14 @@ export class SqliteGatewayLedger implements GatewayLedger {
       this.all("SELECT * FROM gateway_moves WHERE payment_id = ? ORDER BY sequence", paymentId).map(toMove),
   };
 
+  private rollBack(): void {
+    try {
+      this.connection.exec("ROLLBACK");
+    } catch {
+      // A full disk has ended the transaction already; what went wrong first is what the caller has to hear.
+    }
+  }
+
   private one<T>(sql: string, map: (row: Row) => T, ...values: SqliteValue[]): T | null {
     const [row] = this.all(sql, ...values);
     return row === undefined ? null : map(row);
@@ -185,78 +181,4 @@ function migrate(connection: SqliteConnection, path: string): void {
     connection.exec("ROLLBACK");
     throw error;
   }
-}
-
-function toEntry(row: Row): LedgerEntry {
-  return {
-    gatewayKey: text(row, "gateway_key"),
-    operationId: text(row, "operation_id"),
-    paymentId: text(row, "payment_id"),
-    kind: text(row, "kind") as OperationKind,
-    amount: toMoney(row),
-    authorizationReference: textOrNull(row, "authorization_reference"),
-    paymentMethod: textOrNull(row, "payment_method"),
-    state: toState(row),
-  };
-}
-
-function toState(row: Row): LedgerState {
-  const is = text(row, "state") as LedgerState["is"];
-  switch (is) {
-    case "lost":
-    case "broken":
-      return { is };
-    case "in_flight":
-    case "deciding":
-      return { is, dueAt: instant(row, "due_at") };
-    case "recorded":
-      return { is, answer: recordedAnswerSchema.parse(JSON.parse(text(row, "answer"))) };
-  }
-}
-
-function toAuthorization(row: Row): LedgerAuthorization {
-  return {
-    reference: text(row, "reference"),
-    paymentId: textOrNull(row, "payment_id"),
-    amount: toMoney(row),
-    paymentMethod: text(row, "payment_method"),
-    status: z.enum(["open", "captured", "voided", "gone"]).parse(row["status"]),
-    reserved: integer(row, "reserved"),
-    captured: integer(row, "captured"),
-    refunded: integer(row, "refunded"),
-  };
-}
-
-function toMove(row: Row): GatewayMove {
-  return {
-    paymentId: text(row, "payment_id"),
-    kind: text(row, "kind") as OperationKind,
-    gatewayKey: text(row, "gateway_key"),
-    amount: toMoney(row),
-    at: instant(row, "at"),
-  };
-}
-
-function toMoney(row: Row): Money {
-  return { amount: integer(row, "amount"), currency: parseCurrency(text(row, "currency")) };
-}
-
-function text(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== "string") throw new Error(`${column} holds no text`);
-  return value;
-}
-
-function textOrNull(row: Row, column: string): string | null {
-  return row[column] === null ? null : text(row, column);
-}
-
-function integer(row: Row, column: string): bigint {
-  const value = row[column];
-  if (typeof value !== "bigint") throw new Error(`${column} holds no integer`);
-  return value;
-}
-
-function instant(row: Row, column: string): Date {
-  return new Date(Number(integer(row, column)));
 }

@@ -1,0 +1,83 @@
+import { z } from "zod";
+
+import { parseCurrency, type Money } from "../../../domain/money";
+import type { OperationKind } from "../../../domain/operation";
+import type { GatewayMove, LedgerAuthorization, LedgerEntry, LedgerState } from "./gateway-ledger";
+import { recordedAnswerSchema } from "./gateway-snapshot";
+import type { SqliteValue } from "./open-sqlite";
+
+export type Row = Readonly<Record<string, SqliteValue>>;
+
+export function toEntry(row: Row): LedgerEntry {
+  return {
+    gatewayKey: text(row, "gateway_key"),
+    operationId: text(row, "operation_id"),
+    paymentId: text(row, "payment_id"),
+    kind: text(row, "kind") as OperationKind,
+    amount: toMoney(row),
+    authorizationReference: textOrNull(row, "authorization_reference"),
+    paymentMethod: textOrNull(row, "payment_method"),
+    state: toState(row),
+  };
+}
+
+function toState(row: Row): LedgerState {
+  const is = text(row, "state") as LedgerState["is"];
+  switch (is) {
+    case "lost":
+    case "broken":
+      return { is };
+    case "in_flight":
+    case "deciding":
+      return { is, dueAt: instant(row, "due_at") };
+    case "recorded":
+      return { is, answer: recordedAnswerSchema.parse(JSON.parse(text(row, "answer"))) };
+  }
+}
+
+export function toAuthorization(row: Row): LedgerAuthorization {
+  return {
+    reference: text(row, "reference"),
+    paymentId: textOrNull(row, "payment_id"),
+    amount: toMoney(row),
+    paymentMethod: text(row, "payment_method"),
+    status: z.enum(["open", "captured", "voided", "gone"]).parse(row["status"]),
+    reserved: integer(row, "reserved"),
+    captured: integer(row, "captured"),
+    refunded: integer(row, "refunded"),
+  };
+}
+
+export function toMove(row: Row): GatewayMove {
+  return {
+    paymentId: text(row, "payment_id"),
+    kind: text(row, "kind") as OperationKind,
+    gatewayKey: text(row, "gateway_key"),
+    amount: toMoney(row),
+    at: instant(row, "at"),
+  };
+}
+
+function toMoney(row: Row): Money {
+  return { amount: integer(row, "amount"), currency: parseCurrency(text(row, "currency")) };
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new Error(`${column} holds no text`);
+  return value;
+}
+
+function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column);
+}
+
+export function integer(row: Row, column: string): bigint {
+  const value = row[column];
+  if (typeof value !== "bigint") throw new Error(`${column} holds no integer`);
+  return value;
+}
+
+function instant(row: Row, column: string): Date {
+  return new Date(Number(integer(row, column)));
+}

@@ -1,0 +1,54 @@
+import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
+import type { OperationKind } from "../../../src/domain/operation";
+
+/** What can happen to one request, and be made to happen. */
+export const situations = [
+  "refused",
+  "authorization_gone",
+  /** Acted; the caller hears nothing. */
+  "silent_after_acting",
+  /** Did not act, recorded nothing; the caller hears nothing. */
+  "silent_before_acting",
+  /** Silent; lands when time passes. */
+  "lands_late",
+  /** A 5xx for which nothing was done or recorded. */
+  "server_error",
+  /** A 5xx that the key answers with from now on. */
+  "stored_server_error",
+  /** The same, but the money did move. */
+  "stored_server_error_after_acting",
+  "unreachable",
+  /** Accepted; decided when time passes. */
+  "undecided",
+  /** Answers, but only after a minute. */
+  "too_slow",
+  /** A success that is no JSON. */
+  "nonsense_after_acting",
+  "reset_before_acting",
+  "reset_after_acting",
+] as const;
+export type Situation = (typeof situations)[number];
+
+export interface PaymentGatewayHarness {
+  readonly name: string;
+  /** What `start` can bring about for this kind. */
+  canBring(kind: OperationKind, situation: Situation): boolean;
+  /** Whether `find` knows of refusals, or only the key itself does. */
+  readonly findsRefusals: boolean;
+  /** Whether `find` can look for an authorization whose reference never arrived. */
+  readonly findsAuthorizations: boolean;
+  start(): Promise<GatewayUnderTest>;
+}
+
+export interface GatewayUnderTest {
+  readonly gateway: PaymentGateway;
+  /** A payment method whose next operation of this kind meets the situation, at its first send. */
+  paymentMethod(kind?: OperationKind, situation?: Situation): string;
+  /** What the gateway itself says has moved, in order. */
+  moves(paymentId: string): Promise<readonly { readonly kind: OperationKind; readonly amount: bigint }[]>;
+  /** What is still held on the customer's card. */
+  reserved(paymentId: string, authorizationReference: string): Promise<bigint>;
+  /** Everything late has landed and everything undecided is decided. */
+  timePasses(): Promise<void>;
+  stop(): Promise<void>;
+}

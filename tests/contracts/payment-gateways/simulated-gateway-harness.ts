@@ -1,0 +1,54 @@
+import type { OperationKind } from "../../../src/domain/operation";
+import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
+import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
+import type { PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
+
+const LATE_MS = 30_000;
+
+const endings: Partial<Record<Situation, string>> = {
+  refused: "decline",
+  authorization_gone: "authorization_gone",
+  silent_after_acting: "timeout_captured",
+  silent_before_acting: "timeout_not_captured",
+  lands_late: `late_${LATE_MS}`,
+  server_error: "error_500",
+  stored_server_error: "error_500_stored",
+  unreachable: "unreachable",
+  undecided: "processing",
+  too_slow: "slow_60000",
+};
+
+/** Every token of the simulated gateway, on a ledger of the given kind, with a clock that only tests move. */
+export function simulatedGatewayHarness(
+  name: string,
+  openLedger: () => { readonly ledger: GatewayLedger; readonly close: () => void },
+): PaymentGatewayHarness {
+  return {
+    name,
+    findsRefusals: true,
+    findsAuthorizations: true,
+    canBring: (kind, situation) =>
+      situation in endings && !(kind === "authorize" && situation === "authorization_gone"),
+    start: async () => {
+      const { ledger, close } = openLedger();
+      let now = Date.parse("2026-11-18T09:00:00.000Z");
+      const clock = { now: () => new Date(now) };
+      const gateway = new SimulatedGateway({ ledger, clock, sleep: async () => undefined });
+      return {
+        gateway,
+        paymentMethod: (kind: OperationKind = "capture", situation?: Situation) =>
+          situation === undefined ? "tok_ok" : `tok_${kind}_${endings[situation] ?? "ok"}`,
+        moves: async (paymentId) =>
+          (await gateway.moves(paymentId)).map(({ kind, amount }) => ({ kind, amount: amount.amount })),
+        reserved: async (paymentId, reference) =>
+          (await gateway.authorization(paymentId, reference))?.reserved ?? -1n,
+        timePasses: async () => {
+          now += LATE_MS;
+        },
+        stop: async () => {
+          close();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
+import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
+import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { simulatedGatewayHarness } from "./simulated-gateway-harness";
+
+describePaymentGatewayContract(
+  simulatedGatewayHarness("SimulatedGateway with a ledger in memory", () => ({
+    ledger: new InMemoryGatewayLedger(),
+    close: () => undefined,
+  })),
+);
+
+describePaymentGatewayContract(
+  simulatedGatewayHarness("SimulatedGateway with a ledger in SQLite", () => {
+    const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
+    const ledger = SqliteGatewayLedger.open(join(directory, "data", "holdfast.gateway.db"));
+    return {
+      ledger,
+      close: () => {
+        ledger.close();
+        rmSync(directory, { recursive: true });
+      },
+    };
+  }),
+);

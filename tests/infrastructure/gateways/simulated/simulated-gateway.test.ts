@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { FindRequest, MovementRequest } from "../../../../src/application/ports/payment-gateway";
+import { money, parseCurrency } from "../../../../src/domain/money";
+import type { GatewayLedger } from "../../../../src/infrastructure/gateways/simulated/gateway-ledger";
+import { InMemoryGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
+import { SimulatedGateway } from "../../../../src/infrastructure/gateways/simulated/simulated-gateway";
+import { openSqlite } from "../../../../src/infrastructure/gateways/simulated/open-sqlite";
+import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
+import { Gate, settled } from "../../../support/gate";
+
+const amount = money(5_000n, parseCurrency("EUR"));
+const start = Date.parse("2026-11-18T09:00:00.000Z");
+
+class Hands {
+  now = start;
+  readonly waits: number[] = [];
+  readonly clock = { now: () => new Date(this.now) };
+  readonly sleep = async (ms: number) => void this.waits.push(ms);
+}
+
+const movement = (key: string, authorizationReference: string): MovementRequest => ({
+  gatewayKey: `${key}.1`,
+  operationId: key,
+  paymentId: "p",
+  amount,
+  authorizationReference,
+  timeoutMs: 6_000,
+});
+const search = (key: string, authorizationReference: string): FindRequest => ({
+  ...movement(key, authorizationReference),
+  kind: "capture",
+});
+
+async function authorized(gateway: SimulatedGateway, paymentMethod: string): Promise<string> {
+  const answer = await gateway.authorize({ ...movement("a", ""), paymentMethod });
+  if (answer.outcome !== "succeeded") throw new Error(answer.outcome);
+  return answer.reference;
+}
+
+describe("the simulated gateway shows a mistake of ours", () => {
+  const hands = new Hands();
+  const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands });
+
+  it("captures one authorization again under another key, and says so when asked how often money moved", async () => {
+    const reference = await authorized(gateway, "tok_ok");
+    await gateway.capture(movement("c1", reference));
+    await gateway.capture(movement("c2", reference));
+    await gateway.capture(movement("c2", reference));
+    const moves = await gateway.moves("p");
+    expect(moves.map(({ kind, gatewayKey }) => `${kind} ${gatewayKey}`)).toEqual([
+      "authorize a.1",
+      "capture c1.1",
+      "capture c2.1",
+    ]);
+    expect(moves[1]).toEqual({
+      paymentId: "p",
+      kind: "capture",
+      gatewayKey: "c1.1",
+      amount,
+      at: hands.clock.now(),
+    });
+    expect(await gateway.totals()).toMatchObject({ capture: { count: 2, minorUnits: 10_000n } });
+    expect((await gateway.authorization("p", reference))?.captured).toBe(10_000n);
+  });
+});
+
+describe("payment method tokens of the simulated gateway", () => {
+  it("act on the first send of an operation only, whatever key the next send has", async () => {
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+    const reference = await authorized(gateway, "tok_void_decline");
+    const release = movement("v", reference);
+    expect(await gateway.void(release)).toEqual({ outcome: "declined", reason: "card_declined" });
+    expect(await gateway.void(release)).toEqual({ outcome: "declined", reason: "card_declined" });
+    expect(await gateway.void({ ...release, gatewayKey: "v.2" })).toMatchObject({ outcome: "succeeded" });
+  });
+
+  it("a silent gateway is silent for its time-out, and never longer than the caller waits", async () => {
+    const hands = new Hands();
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands, timeoutMs: 70 });
+    const reference = await authorized(gateway, "tok_timeout_captured");
+    await gateway.capture(movement("c1", reference));
+    await gateway.capture({ ...movement("c2", reference), timeoutMs: 30 });
+    expect(hands.waits).toEqual([70, 30]);
+  });
+
+  it("a slow gateway has not acted before its time, and answers with what it did", async () => {
+    const hands = new Hands();
+    const gate = new Gate();
+    const gateway = new SimulatedGateway({
+      ledger: new InMemoryGatewayLedger(),
+      clock: hands.clock,
+      sleep: () => gate.passed,
+    });
+    const reference = await authorized(gateway, "tok_slow_300");
+    const answer = gateway.capture(movement("c", reference));
+    await settled();
+    expect(await gateway.find(search("c", reference))).toEqual({ outcome: "absent" });
+    gate.open();
+    expect(await answer).toMatchObject({ outcome: "succeeded" });
+    expect(await gateway.find(search("c", reference))).toMatchObject({ outcome: "succeeded" });
+  });
+
+  it("a gateway slower than its caller's patience acts all the same, when it gets to it", async () => {
+    const hands = new Hands();
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands });
+    const reference = await authorized(gateway, "tok_slow_7000");
+    expect(await gateway.capture(movement("c", reference))).toMatchObject({ outcome: "unknown" });
+    hands.now += 7_000;
+    expect(await gateway.find(search("c", reference))).toMatchObject({ outcome: "succeeded" });
+  });
+
+  it("what lands late has the time at which it landed, not the time at which somebody asked", async () => {
+    const hands = new Hands();
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands });
+    const reference = await authorized(gateway, "tok_late_1000");
+    await gateway.capture(movement("c", reference));
+    hands.now += 60_000;
+    expect((await gateway.totals()).capture.count).toBe(1);
+    expect((await gateway.moves("p"))[1]?.at).toEqual(new Date(start + 1_000));
+  });
+
+  it("a late capture of an authorization that was voided meanwhile is refused when it lands", async () => {
+    const hands = new Hands();
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands });
+    const reference = await authorized(gateway, "tok_late_1000");
+    await gateway.capture(movement("c", reference));
+    await gateway.void(movement("v", reference));
+    hands.now += 1_000;
+    expect(await gateway.find(search("c", reference))).toEqual({
+      outcome: "authorization_gone",
+      reason: "voided",
+    });
+    expect((await gateway.totals()).capture.count).toBe(0);
+  });
+});
+
+describe("the memory of the simulated gateway", () => {
+  it("in SQLite survives the end of the process: what was on its way lands all the same", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
+    const path = join(directory, "holdfast.gateway.db");
+    const hands = new Hands();
+    const before = SqliteGatewayLedger.open(path);
+    const gateway = new SimulatedGateway({ ledger: before, ...hands });
+    const reference = await authorized(gateway, "tok_late_1000");
+    await gateway.capture(movement("c", reference));
+    before.close();
+    const after = SqliteGatewayLedger.open(path);
+    const restarted = new SimulatedGateway({ ledger: after, ...hands });
+    expect(await restarted.find(search("c", reference))).toEqual({ outcome: "absent" });
+    hands.now += 1_000;
+    expect(await restarted.find(search("c", reference))).toMatchObject({ outcome: "succeeded" });
+    expect((await restarted.totals()).capture).toEqual({ count: 1, minorUnits: 5_000n });
+    after.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  it("in SQLite refuses, in words, a file that a newer Holdfast wrote", () => {
+    const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
+    const path = join(directory, "holdfast.gateway.db");
+    const newer = openSqlite(path);
+    newer.exec("PRAGMA user_version = 99");
+    newer.close();
+    expect(() => SqliteGatewayLedger.open(path)).toThrow(/newer Holdfast \(schema 99/);
+    rmSync(directory, { recursive: true });
+  });
+
+  it("travels as JSON, with what is still on its way", async () => {
+    const hands = new Hands();
+    const ledger = new InMemoryGatewayLedger();
+    const gateway = new SimulatedGateway({ ledger, ...hands });
+    const reference = await authorized(gateway, "tok_late_1000");
+    await gateway.capture(movement("c", reference));
+    const snapshot: unknown = JSON.parse(JSON.stringify(await ledger.snapshot()));
+    const restored = InMemoryGatewayLedger.restore(snapshot);
+    expect(await restored.snapshot()).toEqual(snapshot);
+    const elsewhere = new SimulatedGateway({ ledger: restored, ...hands });
+    expect(await elsewhere.authorize({ ...movement("a", ""), paymentMethod: "tok_late_1000" })).toEqual({
+      outcome: "succeeded",
+      reference,
+    });
+    hands.now += 1_000;
+    expect((await elsewhere.totals()).capture.count).toBe(1);
+    expect(() => InMemoryGatewayLedger.restore({ format: 2 })).toThrow(
+      /not a snapshot of the simulated gateway/,
+    );
+  });
+
+  const ledgers: [string, () => { ledger: GatewayLedger; close(): void }][] = [
+    ["memory", () => ({ ledger: new InMemoryGatewayLedger(), close: () => undefined })],
+    [
+      "SQLite",
+      () => {
+        const ledger = SqliteGatewayLedger.open(":memory:");
+        return { ledger, close: () => ledger.close() };
+      },
+    ],
+  ];
+  it.each(ledgers)("in %s keeps nothing of a work that failed", async (_name, open) => {
+    const { ledger, close } = open();
+    const gateway = new SimulatedGateway({ ledger, ...new Hands() });
+    const reference = await authorized(gateway, "tok_ok");
+    const work = ledger.transaction("p", async (tables) => {
+      const authorization = (await tables.authorization(reference))!;
+      await tables.putAuthorization({ ...authorization, captured: 1n });
+      await tables.putAuthorization({ ...authorization, reference: "another" });
+      await tables.putEntry({ ...(await tables.entry("a.1"))!, state: { is: "lost" } });
+      await tables.putEntry({ ...(await tables.entry("a.1"))!, gatewayKey: "b.1", operationId: "b" });
+      await tables.appendMove((await tables.moves("p"))[0]!);
+      throw new Error("disk full");
+    });
+    await expect(work).rejects.toThrow("disk full");
+    expect(await gateway.authorization("p", reference)).toMatchObject({ captured: 0n });
+    expect(await gateway.authorization("p", "another")).toBeNull();
+    expect(await gateway.moves("p")).toHaveLength(1);
+    expect(await gateway.find({ ...search("a", reference), kind: "authorize" })).toMatchObject({
+      outcome: "succeeded",
+    });
+    expect(await ledger.transaction("p", (tables) => tables.knowsOperation("b"))).toBe(false);
+    close();
+  });
+
+  it("that fails is an unknown outcome, never a rejection", async () => {
+    const ledger = SqliteGatewayLedger.open(":memory:");
+    const gateway = new SimulatedGateway({ ledger, ...new Hands() });
+    ledger.close();
+    expect(await gateway.capture(movement("c", "auth"))).toMatchObject({ outcome: "unknown" });
+    expect(await gateway.find(search("c", "auth"))).toMatchObject({ outcome: "unknown" });
+  });
+});

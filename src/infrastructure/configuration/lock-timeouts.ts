@@ -3,114 +3,104 @@ import {
   type LockScope,
   type LockTimeout,
   type LockTimeoutPolicy,
-  type ResolvedLockTimeout,
 } from "../../application/ports/lock-timeout";
+import type { ConfigFile } from "./config-file";
+import {
+  firstSaid,
+  readCandidate,
+  SettingError,
+  type ConfigurationSources,
+  type Effective,
+  type Mistake,
+} from "./setting-source";
 
-/** What people may have written, as they wrote it. */
-export interface LockTimeoutSources {
-  /** `--lock-timeout` */
-  readonly flag?: string | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** `[locking]` of the configuration file, with the name to call it by. */
-  readonly file?: LockingSection | undefined;
+const scopes: readonly LockScope[] = ["payment", "task", "sandbox"];
+/** Ten thousand days; beyond it, people mean `infinite`. */
+const MAX_SECONDS = 864_000_000;
+/** Timers hold 2^31 milliseconds; a longer limit is still kept exactly, since waits sleep in short steps. */
+const MS = 1_000;
+
+/** The effective limit of each scope, and of acquisitions without one. */
+export interface LockTimeoutSettings {
+  readonly general: Effective<LockTimeout>;
+  readonly scopes: Readonly<Record<LockScope, Effective<LockTimeout>>>;
 }
 
-export interface LockingSection {
-  readonly name: string;
-  readonly timeout?: unknown;
-  readonly scopes?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** Where a mistake was made decides the exit status: a flag is a usage error, the others are configuration errors. */
-export interface LockTimeoutMistake {
-  readonly origin: "flag" | "environment" | "file";
-  readonly source: string;
-  readonly message: string;
-}
-
-/** All mistakes at once, so that nobody has to find them one start at a time. */
-export class InvalidLockTimeoutError extends Error {
-  readonly code = "invalid_lock_timeout";
-
-  constructor(readonly mistakes: readonly LockTimeoutMistake[]) {
-    super(mistakes.map(({ message }) => message).join("; "));
-    this.name = "InvalidLockTimeoutError";
+/** `0`, whole seconds, or `infinite`. */
+export function parseLockTimeout(text: string): LockTimeout {
+  if (text === "infinite") return "infinite";
+  if (!/^\d{1,9}$/.test(text) || Number(text) > MAX_SECONDS) {
+    throw new SettingError("is whole seconds (0: one attempt) or infinite");
   }
+  return Number(text) * MS;
 }
 
-interface Setting {
-  readonly origin: LockTimeoutMistake["origin"];
-  readonly source: string;
-  readonly given: unknown;
-  /** Undefined: for all scopes. */
-  readonly scope?: LockScope;
-}
-
-const SCOPES = ["payment", "task", "sandbox"] as const satisfies readonly LockScope[];
-
-/** Flag, environment (scope before general), file (scope before general), built-in default of the scope, 600 s. */
-export function resolveLockTimeouts(sources: LockTimeoutSources): LockTimeoutPolicy {
-  const mistakes: LockTimeoutMistake[] = unknownScopes(sources.file);
-  const byScope = new Map<LockScope | undefined, ResolvedLockTimeout>();
-  for (const setting of inOrderOfRank(sources)) {
-    const timeout = parseLockTimeout(setting.given);
-    if (timeout === undefined) {
-      mistakes.push(mistake(setting));
-      continue;
-    }
-    const resolved = { timeout, source: setting.source };
-    for (const scope of setting.scope === undefined ? [undefined, ...SCOPES] : [setting.scope])
-      if (!byScope.has(scope)) byScope.set(scope, resolved);
+/** flag > environment > `[locking.scopes]` > `[locking] timeout` > the scope's own default. */
+export function readLockTimeouts(
+  sources: ConfigurationSources,
+  file: ConfigFile,
+  mistakes: Mistake[],
+): LockTimeoutSettings {
+  // A general value that is wrong decides for several scopes; it is told once.
+  const found: Mistake[] = [];
+  const general = effectiveTimeout(undefined, sources, file, found);
+  const byScope = Object.fromEntries(
+    scopes.map((scope) => [scope, effectiveTimeout(scope, sources, file, found)]),
+  ) as Record<LockScope, Effective<LockTimeout>>;
+  for (const mistake of found) {
+    if (!mistakes.some(({ source }) => source === mistake.source)) mistakes.push(mistake);
   }
-  if (mistakes.length > 0) throw new InvalidLockTimeoutError(mistakes);
-  return (scope) => byScope.get(scope) ?? builtInLockTimeouts(scope);
+  return { general, scopes: byScope };
 }
 
-/** `0`, whole seconds or `infinite`; undefined for anything else. */
-export function parseLockTimeout(given: unknown): LockTimeout | undefined {
-  if (given === "infinite") return given;
-  const isWritten = typeof given === "number" || (typeof given === "string" && /^\d+$/.test(given));
-  const ms = isWritten ? Number(given) * 1000 : NaN;
-  return Number.isSafeInteger(ms) && ms % 1000 === 0 && ms >= 0 ? ms : undefined;
+export function policyOf(timeouts: LockTimeoutSettings): LockTimeoutPolicy {
+  return (scope) => {
+    const { value, source } = scope === undefined ? timeouts.general : timeouts.scopes[scope];
+    return { timeout: value, source };
+  };
 }
 
-function inOrderOfRank({ flag, environment, file }: LockTimeoutSources): Setting[] {
-  const settings: Setting[] = [{ origin: "flag", source: "--lock-timeout", given: flag }];
-  for (const scope of SCOPES)
-    settings.push(fromEnvironment(`HOLDFAST_LOCK_TIMEOUT_${scope.toUpperCase()}`, scope));
-  settings.push(fromEnvironment("HOLDFAST_LOCK_TIMEOUT"));
-  if (file !== undefined) {
-    for (const scope of SCOPES)
-      settings.push({
-        origin: "file",
-        source: `[locking.scopes] ${scope} in ${file.name}`,
-        given: file.scopes?.[scope],
-        scope,
-      });
-    settings.push({ origin: "file", source: `[locking] timeout in ${file.name}`, given: file.timeout });
-  }
-  return settings.filter(({ given }) => given !== undefined);
-
-  function fromEnvironment(variable: string, scope?: LockScope): Setting {
-    return {
-      origin: "environment",
-      source: variable,
-      given: environment[variable],
-      ...(scope !== undefined && { scope }),
-    };
-  }
+function effectiveTimeout(
+  scope: LockScope | undefined,
+  { flags, environment }: ConfigurationSources,
+  file: ConfigFile,
+  mistakes: Mistake[],
+): Effective<LockTimeout> {
+  const locking = table(file.content["locking"]);
+  const scoped = scope === undefined ? undefined : `HOLDFAST_LOCK_TIMEOUT_${scope.toUpperCase()}`;
+  const said = firstSaid([
+    { kind: "flag", source: "--lock-timeout", raw: flags["lock-timeout"] },
+    ...(scoped === undefined
+      ? []
+      : [{ kind: "environment", source: scoped, raw: environment[scoped] } as const]),
+    { kind: "environment", source: "HOLDFAST_LOCK_TIMEOUT", raw: environment["HOLDFAST_LOCK_TIMEOUT"] },
+    ...(scope === undefined
+      ? []
+      : [
+          {
+            kind: "file",
+            source: `[locking.scopes] ${scope} in ${file.path}`,
+            raw: table(locking["scopes"])[scope],
+          } as const,
+        ]),
+    { kind: "file", source: `[locking] timeout in ${file.path}`, raw: locking["timeout"] },
+  ]);
+  const { timeout, source } = builtInLockTimeouts(scope);
+  const fallback: Effective<LockTimeout> = {
+    value: timeout,
+    text: inWords(timeout),
+    kind: "default",
+    source,
+  };
+  return said === undefined ? fallback : (readCandidate(said, parseLockTimeout, mistakes) ?? fallback);
 }
 
-function mistake({ origin, source, given }: Setting): LockTimeoutMistake {
-  const message = `${source}: expected whole seconds from 0, or "infinite", got ${JSON.stringify(given)}`;
-  return { origin, source, message };
+export function inWords(timeout: LockTimeout): string {
+  return timeout === "infinite" ? timeout : String(timeout / MS);
 }
 
-function unknownScopes(file: LockingSection | undefined): LockTimeoutMistake[] {
-  return Object.keys(file?.scopes ?? {})
-    .filter((key) => !SCOPES.some((scope) => scope === key))
-    .map((key) => {
-      const source = `[locking.scopes] ${key} in ${file?.name ?? ""}`;
-      return { origin: "file", source, message: `${source}: no such scope; there are ${SCOPES.join(", ")}` };
-    });
+function table(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }

@@ -2,7 +2,7 @@
  * The four fields that every implementation of this lock writes, ours and others'. Times are Unix seconds, with a
  * fraction; they are for people and for foreign peers, and none of our own decisions rests on them.
  */
-export interface ForeignLeaseRecord {
+interface LeaseFields {
   /** The tenure that holds the lock, or null when it is free. */
   readonly ownerId: string | null;
   readonly expiresAt: number;
@@ -11,8 +11,13 @@ export interface ForeignLeaseRecord {
   readonly waiterExpiresAt: number | null;
 }
 
+/** A record that another implementation wrote. */
+export interface ForeignLeaseRecord extends LeaseFields {
+  readonly ttlMs?: undefined;
+}
+
 /** A record as Holdfast writes it. Its `ttlMs` tells it from a foreign one. */
-export interface LeaseRecord extends ForeignLeaseRecord {
+export interface LeaseRecord extends LeaseFields {
   readonly ttlMs: number;
   /** Grows with each renewal. Together with `fence` it changes exactly when the owner shows a sign of life. */
   readonly renewSeq: number;
@@ -34,7 +39,7 @@ export interface LeaseHolder {
 export type StoredLeaseRecord = LeaseRecord | ForeignLeaseRecord;
 
 export function isForeign(record: StoredLeaseRecord): record is ForeignLeaseRecord {
-  return !("ttlMs" in record);
+  return record.ttlMs === undefined;
 }
 
 /**
@@ -64,7 +69,7 @@ export function serializeLeaseRecord(record: StoredLeaseRecord): string {
 /** Throws `UnreadableLeaseRecordError`. Unknown fields are allowed, so that a later version can add some. */
 export function parseLeaseRecord(text: string): StoredLeaseRecord {
   const fields = new Fields(parseObject(text));
-  const common: ForeignLeaseRecord = {
+  const common: LeaseFields = {
     ownerId: fields.nullable("ownerId", nonEmptyString),
     expiresAt: fields.required("expiresAt", finiteNumber),
     waitingOwnerId: fields.optional("waitingOwnerId", nonEmptyString),

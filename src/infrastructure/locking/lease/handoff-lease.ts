@@ -1,0 +1,165 @@
+import { LockReentrancyError } from "../../../application/ports/lock-errors";
+import type { HandoffLock } from "../../../application/ports/handoff-lock";
+import type { LockHappening } from "../../../application/ports/lock-observer";
+import type { LockHold, LockOptions } from "../../../application/ports/lock-provider";
+import { announce } from "../announce";
+import { Hold } from "../hold";
+import type { Tenure } from "../lock-backend";
+import { lockSettings, type LockProviderSettings, type LockSettings } from "../lock-settings";
+import { RemotePlace } from "../remote-place";
+import { Standing } from "../standing";
+import { Wait } from "../wait";
+import { acquireTenure } from "../waiting";
+import type { LeaseClient } from "./lease-client";
+import { LeaseLockBackend } from "./lease-lock-backend";
+
+interface Held {
+  readonly tenure: Tenure;
+  readonly hold: Hold;
+  readonly options: LockOptions;
+  readonly sinceMs: number;
+}
+
+/**
+ * Excludes: everyone on the same record store, for as long as its owner likes, until somebody asks for the resource.
+ * Survives: what a lease survives; a waiter that died is told of once and forgotten by the record after half a minute.
+ * Not for: short sections of many callers; there `withLock` of the same leases stands in line and retries.
+ */
+export class HandoffLease implements HandoffLock {
+  private readonly settings: LockSettings;
+  private readonly place: RemotePlace;
+  private readonly releaseRequestedHandlers: (() => void)[] = [];
+  private readonly lostHandlers: ((reason: string) => void)[] = [];
+  private isAcquiring = false;
+  private held: Held | undefined;
+  private cancelCleanUp: () => void = () => undefined;
+  /** What was given up and is still being taken out of the record: the next acquisition comes after it. */
+  private aftermath: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly resourceId: string,
+    private readonly client: LeaseClient,
+    settings: LockProviderSettings = {},
+    adapter = "lease",
+  ) {
+    const { clock, random } = client.environment;
+    this.settings = lockSettings(adapter, { clock, random, ...settings });
+    const backend = new LeaseLockBackend(adapter, client, (tenure) =>
+      tenure.begin(
+        {
+          onRenewed: () => this.tell({ type: "renewed" }),
+          onWaiter: () => this.onWaiter(),
+          onLost: (reason) => this.onTenureLost(reason),
+        },
+        true,
+      ),
+    );
+    this.place = new RemotePlace(backend, resourceId);
+  }
+
+  async acquire(options: LockOptions = {}): Promise<LockHold> {
+    // What was lost is over for its owner, too, as soon as it asks again.
+    if (this.held?.tenure.lost.aborted === true) void this.release();
+    if (this.isAcquiring || this.held !== undefined)
+      throw new LockReentrancyError(this.resourceId, [this.resourceId]);
+    this.isAcquiring = true;
+    const wait = new Wait(this.resourceId, options, this.settings);
+    const standing = new Standing();
+    try {
+      wait.check();
+      await wait.orGivenUp<void>((resolve) => {
+        void this.aftermath.then(resolve);
+        return () => undefined;
+      });
+      return this.entered(await acquireTenure(wait, standing, this.place, true), wait);
+    } catch (error) {
+      this.aftermath = Promise.all([this.aftermath, this.retreat()]).then(() => undefined);
+      throw error;
+    } finally {
+      this.isAcquiring = false;
+    }
+  }
+
+  release(): Promise<void> {
+    const { held } = this;
+    if (held !== undefined) {
+      this.cancelCleanUp();
+      this.tell({ type: "released" });
+      this.held = undefined;
+      held.hold.end();
+      this.aftermath = Promise.all([this.aftermath, held.tenure.release()]).then(() => undefined);
+    }
+    return this.aftermath;
+  }
+
+  onReleaseRequested(handler: () => void): void {
+    this.releaseRequestedHandlers.push(handler);
+  }
+
+  onLost(handler: (reason: string) => void): void {
+    this.lostHandlers.push(handler);
+  }
+
+  private entered(tenure: Tenure, wait: Wait): LockHold {
+    const { clock } = this.settings;
+    const { options, waitedMs, waitedFor } = wait;
+    const { fencingToken } = tenure;
+    const hold = new Hold(
+      this,
+      this.resourceId,
+      fencingToken,
+      waitedMs,
+      waitedFor,
+      clock.wallMs(),
+      options.purpose,
+      tenure,
+    );
+    const sinceMs = clock.monotonicMs();
+    this.held = { tenure, hold, options, sinceMs };
+    announce(
+      wait,
+      { type: "acquired", fencingToken, contended: wait.wasContended },
+      { elapsedMs: sinceMs - wait.startedMs },
+    );
+    return hold;
+  }
+
+  /** The attempt under way is waited for: it may yet acquire what nobody came to take. */
+  private async retreat(): Promise<void> {
+    await this.place.quiet();
+    await this.place.leave();
+  }
+
+  private onWaiter(): void {
+    if (this.held === undefined) return;
+    this.tell({ type: "handoff_requested" });
+    for (const handler of this.releaseRequestedHandlers) callApart(handler);
+  }
+
+  private onTenureLost(reason: string): void {
+    if (this.held === undefined) return;
+    this.tell({ type: "lost", reason });
+    // The record is left alone for a moment, in which the owner may stop what it is doing: until then it keeps others out.
+    const { marginMs } = this.client.settings;
+    this.cancelCleanUp = this.settings.clock.after(marginMs, () => void this.release());
+    for (const handler of this.lostHandlers) callApart(() => handler(reason));
+  }
+
+  private tell(happening: LockHappening): void {
+    const { held, resourceId, settings } = this;
+    if (held === undefined) return;
+    const elapsedMs = settings.clock.monotonicMs() - held.sinceMs;
+    announce({ resourceId, settings, options: held.options }, happening, { elapsedMs });
+  }
+}
+
+/** A handler's failure is its author's to see, and no reason to stop renewing. */
+function callApart(handler: () => void): void {
+  try {
+    handler();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,213 @@
+import type { LockHolder } from "../../../application/ports/lock-provider";
+import type { AttemptRequest } from "../lock-backend";
+import { judge } from "./lease-judgement";
+import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
+import { isForeign } from "./lease-record";
+import type { ReadLeaseRecord, RecordVersion } from "./lease-record-store";
+import { TransientLeaseStoreError } from "./lease-record-store";
+import { LeaseTenure, type TenureStart } from "./lease-tenure";
+import { instant } from "./lease-environment";
+import { claimed, renewed, withWaiter } from "./lease-transitions";
+import type { TenureRequests } from "./tenure-requests";
+import { Withdrawal } from "./withdrawal";
+
+export type LeaseAttempt =
+  | { readonly kind: "acquired"; readonly tenure: LeaseTenure }
+  | { readonly kind: "held"; readonly holder?: LockHolder }
+  | { readonly kind: "contended"; readonly waitingOwnerId: string; readonly holder?: LockHolder };
+
+/** How often one attempt may find the record changed under its hands before it says "held" and comes back later. */
+const ROUNDS = 6;
+
+interface Base {
+  readonly record: StoredLeaseRecord | null;
+  readonly version: RecordVersion | "absent";
+}
+
+/**
+ * One place in the queue for one record, from the first attempt to acquisition or withdrawal, under one id that nobody
+ * used before and that becomes the tenure's. Attempts may be repeated for as long as one likes, by one caller after the
+ * other: the registered place stays.
+ */
+export class LeaseContender {
+  private renewSeq = 0;
+  /** -Infinity while no registration was confirmed. */
+  private placeRenewedAtMs = -Infinity;
+  private withdrawal: Withdrawal | undefined;
+  private isWanted = true;
+  /** Attempts and withdrawal take turns, so that one request of ours is under way and no more. */
+  private turn: Promise<unknown> = Promise.resolve();
+  private taken = false;
+
+  constructor(private readonly requests: TenureRequests) {}
+
+  /** A rejection means that the store failed; what was sent may still be applied, and the next attempt finds out. */
+  attempt(request: AttemptRequest): Promise<LeaseAttempt> {
+    this.isWanted = true;
+    this.withdrawal?.stop();
+    return this.inTurn(() => this.tryRounds(request));
+  }
+
+  /**
+   * Resolves with true when no trace is left, or none that counts; with false when another attempt was made meanwhile,
+   * which inherits whatever place there is.
+   */
+  withdraw(): Promise<boolean> {
+    this.isWanted = false;
+    return this.inTurn(async () => {
+      if (this.isWanted || this.taken) return false;
+      this.withdrawal = new Withdrawal(this.requests);
+      await this.withdrawal.run();
+      this.withdrawal = undefined;
+      return !this.isWanted;
+    });
+  }
+
+  /** Nothing that was sent could have left, or could still leave, a trace. */
+  get isTraceless(): boolean {
+    return this.requests.nothingUndecided && this.placeRenewedAtMs === -Infinity;
+  }
+
+  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(step);
+    this.turn = result.catch(() => undefined);
+    return result;
+  }
+
+  private async tryRounds(request: AttemptRequest): Promise<LeaseAttempt> {
+    if (this.taken) throw new Error(`${this.requests.ownerId} has had its turn`);
+    let base = this.knownWithoutReading();
+    let refusal: LeaseAttempt = { kind: "held" };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answer =
+        base === undefined
+          ? await this.readAndAct(request)
+          : await this.claim(base.record, base.version, request);
+      base = undefined;
+      if (answer === "again") continue;
+      if (answer.kind !== "again after") return answer;
+      refusal = answer.refusal;
+    }
+    return refusal;
+  }
+
+  /** What we left behind ourselves, and what we never met, is probably still so: one request instead of two. */
+  private knownWithoutReading(): Base | undefined {
+    const { memory } = this.requests.surroundings;
+    if (!this.requests.nothingUndecided) return undefined;
+    const known = memory.takeReleased(this.requests.resourceId);
+    return known === "never met" ? { record: null, version: "absent" } : known;
+  }
+
+  private async readAndAct(
+    request: AttemptRequest,
+  ): Promise<LeaseAttempt | "again" | { kind: "again after"; refusal: LeaseAttempt }> {
+    const { memory, settings, clock } = this.requests.surroundings;
+    const { resourceId, ownerId } = this.requests;
+    const seen = await this.requests.read();
+    if (seen !== null && this.dependsOnAge(seen) && !(await this.requests.learnAge(seen.version)))
+      return "again";
+
+    const nowMs = clock.monotonicMs();
+    const silence = memory.silence(resourceId, nowMs);
+    const verdict = judge(seen, ownerId, silence, nowMs, settings);
+    if (verdict.kind === "claimable")
+      return this.claim(seen?.record ?? null, seen?.version ?? "absent", request);
+    if (seen === null) return "again";
+    if (verdict.kind === "mine") return this.enterFound(seen.record, seen.version, request);
+
+    const holder = holderOf(seen.record);
+    if (verdict.kind === "reserved")
+      return { kind: "contended", waitingOwnerId: verdict.waitingOwnerId, ...holder };
+    const refusal: LeaseAttempt = { kind: "held", ...holder };
+    const placeIsFresh = verdict.place === "mine" && nowMs - this.placeRenewedAtMs < settings.waiterRenewMs;
+    if (!request.mayWait || placeIsFresh) return refusal;
+    const registered = await this.register(seen, nowMs - silence.ownerSinceMs);
+    return registered ? refusal : { kind: "again after", refusal };
+  }
+
+  /** Asked once for each owner that is met after a long look away. Of what is free and wanted by nobody, it is no matter. */
+  private dependsOnAge({ record }: ReadLeaseRecord): boolean {
+    const { memory } = this.requests.surroundings;
+    const { resourceId, ownerId } = this.requests;
+    if (record.ownerId === ownerId) return false;
+    return (record.ownerId ?? record.waitingOwnerId) !== null && memory.wantsAge(resourceId);
+  }
+
+  private async register(seen: ReadLeaseRecord, ownerAgeMs: number): Promise<boolean> {
+    const { settings, clock } = this.requests.surroundings;
+    const now = instant(clock);
+    const waiter = {
+      waitingOwnerId: this.requests.ownerId,
+      waiterExpiresAtMs: now.wallMs + settings.waiterTtlMs,
+    };
+    const written = await this.requests.write(withWaiter(seen.record, waiter, ownerAgeMs), seen.version);
+    if (written === "conflict") return false;
+    this.placeRenewedAtMs = written.sentAt.monotonicMs;
+    return true;
+  }
+
+  private async claim(
+    previous: StoredLeaseRecord | null,
+    version: RecordVersion | "absent",
+    request: AttemptRequest,
+  ): Promise<LeaseAttempt | "again"> {
+    const { settings, clock, host, pid } = this.requests.surroundings;
+    const record = claimed(previous, {
+      ownerId: this.requests.ownerId,
+      renewSeq: this.renewSeq++,
+      ttlMs: settings.ttlMs,
+      holder: { host, pid, operation: request.purpose ?? null },
+      at: instant(clock),
+    });
+    try {
+      const written = await this.requests.write(record, version);
+      if (written === "conflict") return "again";
+      return await this.enter({ record, version: written.version, from: written.sentAt });
+    } catch (error) {
+      // The loser of a race may be told to slow down instead of being told that it lost: look who is there.
+      if (error instanceof TransientLeaseStoreError && error.throttled) return "again";
+      throw error;
+    }
+  }
+
+  /** An answer was lost, and the claim had been applied. */
+  private async enterFound(
+    record: StoredLeaseRecord,
+    version: RecordVersion,
+    request: AttemptRequest,
+  ): Promise<LeaseAttempt | "again"> {
+    // A foreign waiter wrote our claim back without our own fields.
+    if (isForeign(record)) return this.claim(record, version, request);
+    const from = this.requests.claimedNotBefore(record);
+    return from === undefined ? this.confirm(record, version) : this.enter({ record, version, from });
+  }
+
+  /** With less than half a lease left, or none, the claim is renewed before anybody relies on it. */
+  private async enter(start: TenureStart): Promise<LeaseAttempt | "again"> {
+    const tenure = new LeaseTenure(this.requests, start);
+    if (tenure.remainingMs() < start.record.ttlMs / 2) return this.confirm(start.record, start.version);
+    this.taken = true;
+    return { kind: "acquired", tenure };
+  }
+
+  private async confirm(record: LeaseRecord, version: RecordVersion): Promise<LeaseAttempt | "again"> {
+    const { clock } = this.requests.surroundings;
+    const again = renewed(record, record, this.renewSeq++, instant(clock));
+    const written = await this.requests.write(again, version);
+    if (written === "conflict") return "again";
+    return this.enter({ record: again, version: written.version, from: written.sentAt });
+  }
+}
+
+function holderOf(record: StoredLeaseRecord): { holder?: LockHolder } {
+  if (record.ownerId === null) return {};
+  const own = isForeign(record) ? null : record.holder;
+  return {
+    holder: {
+      ownerId: record.ownerId,
+      ...(own === null ? {} : { host: own.host, pid: own.pid, since: new Date(own.since * 1000) }),
+      ...(own !== null && own.operation !== null && { purpose: own.operation }),
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { isForeign } from "./lease-record";
+import type { ReadLeaseRecord } from "./lease-record-store";
+import type { LeaseSettings } from "./lease-settings";
+import { deadlySilenceMs } from "./lease-settings";
+import type { Silence } from "./record-memory";
+
+/** What a contender may do about a record. */
+export type Verdict =
+  /** It names us as its owner: a claim of ours was applied, though its answer never came. */
+  | { readonly kind: "mine" }
+  /** Nobody is inside, and nobody is to be let go first. */
+  | { readonly kind: "claimable" }
+  /** Somebody is inside; the waiter's place is ours already, or there for the taking. */
+  | { readonly kind: "held"; readonly place: "mine" | "vacant" }
+  /** Whether or not somebody is inside: a live waiter goes first, and it is not us. */
+  | { readonly kind: "reserved"; readonly waitingOwnerId: string };
+
+/**
+ * Nothing here looks at a wall clock of ours: owners and waiters are alive until they were silent for long enough on our
+ * monotonic clock or by the store's. Being wrong about a waiter costs it its turn; being wrong about an owner would let
+ * two in, hence the margin.
+ */
+export function judge(
+  seen: ReadLeaseRecord | null,
+  ownerId: string,
+  silence: Silence,
+  nowMs: number,
+  settings: LeaseSettings,
+): Verdict {
+  if (seen === null) return { kind: "claimable" };
+  const { record } = seen;
+  if (record.ownerId === ownerId) return { kind: "mine" };
+
+  const claimableSinceMs = claimableSince(seen, silence, nowMs, settings);
+  const claimable = claimableSinceMs <= nowMs;
+  const waiter = record.waitingOwnerId;
+  if (waiter === null || waiter === ownerId) {
+    if (claimable) return { kind: "claimable" };
+    return { kind: "held", place: waiter === null ? "vacant" : "mine" };
+  }
+
+  const waiterIsDead = nowMs - silence.waiterSinceMs > settings.waiterTtlMs + settings.marginMs;
+  const hadItsChance = claimable && nowMs - claimableSinceMs > settings.yieldMs;
+  if (claimable && (waiterIsDead || hadItsChance)) return { kind: "claimable" };
+  if (waiterIsDead) return { kind: "held", place: "vacant" };
+  return { kind: "reserved", waitingOwnerId: waiter };
+}
+
+/** The instant from which nobody is inside: of the release, or of the owner's death, which may be still to come. */
+function claimableSince(
+  { record, storeNowMs }: ReadLeaseRecord,
+  silence: Silence,
+  nowMs: number,
+  settings: LeaseSettings,
+): number {
+  if (record.ownerId === null) return silence.versionSinceMs;
+  if (!isForeign(record)) return silence.ownerSinceMs + deadlySilenceMs(record.ttlMs, settings) + 1;
+  // Its expiry is the only promise a foreign owner made; its silence guards against a wrong clock on its side.
+  const expired = record.expiresAt * 1000 < storeNowMs;
+  return expired ? silence.ownerSinceMs + settings.foreignQuietMs : nowMs + 1;
+}

@@ -1,0 +1,135 @@
+import { instant, pause, type Instant, type LeaseEnvironment } from "./lease-environment";
+import type { StoredLeaseRecord } from "./lease-record";
+import { isForeign } from "./lease-record";
+import type { LeaseRecordStore, ReadLeaseRecord, RecordVersion } from "./lease-record-store";
+import { TransientLeaseStoreError } from "./lease-record-store";
+import type { LeaseSettings } from "./lease-settings";
+import type { RecordMemory } from "./record-memory";
+
+/** What all tenures of one process have in common. */
+export interface LeaseSurroundings extends LeaseEnvironment {
+  readonly store: LeaseRecordStore;
+  readonly memory: RecordMemory;
+  readonly settings: LeaseSettings;
+}
+
+interface SentClaim {
+  readonly renewSeq: number;
+  readonly ifVersion: RecordVersion | "absent";
+  /** The claim cannot have been applied before this. */
+  notBefore: Instant;
+}
+
+/** One write per second and object is what GCS allows; the jitter keeps refused writers from coming back together. */
+const THROTTLED_PAUSE_MS = 1_050;
+const THROTTLED_JITTER_MS = 250;
+
+/** Claims older than these are forgotten: one that is found later is renewed before it is believed. */
+const REMEMBERED_CLAIMS = 16;
+
+/**
+ * The requests of one tenure, from its first attempt to the last trace of it: bounded in time, one after the other, and
+ * aware of the writes whose answer never came, because each of them may still be applied.
+ */
+export class TenureRequests {
+  private readonly claims: SentClaim[] = [];
+  /** Versions that a write of unknown fate was conditional on. Once a version is gone, so is the danger. */
+  private readonly undecided = new Set<RecordVersion | "absent">();
+  private writableFromMs = -Infinity;
+  private namedAtMs = -Infinity;
+
+  constructor(
+    readonly resourceId: string,
+    readonly ownerId: string,
+    readonly surroundings: LeaseSurroundings,
+  ) {}
+
+  async read(): Promise<ReadLeaseRecord | null> {
+    const { store, memory, clock } = this.surroundings;
+    const sentAt = instant(clock);
+    const seen = await this.bounded(store.read(this.resourceId));
+    this.stillUndecidedAt(seen?.version ?? "absent", sentAt);
+    if (seen === null) memory.sawNone(this.resourceId);
+    else memory.saw(this.resourceId, seen.version, seen.record, clock.monotonicMs());
+    return seen;
+  }
+
+  /** Asks the store for the age of a version that was read; false if that is no longer the current one. */
+  async learnAge(version: RecordVersion): Promise<boolean> {
+    const { store, memory, clock } = this.surroundings;
+    const ageMs = await this.bounded(store.ageMs(this.resourceId, version));
+    if (ageMs === null) return false;
+    memory.learnedAge(this.resourceId, version, ageMs, clock.monotonicMs());
+    return true;
+  }
+
+  /** After a conflict, nothing is known but that the version has changed: read, for it may have been by us. */
+  async write(
+    record: StoredLeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<{ readonly version: RecordVersion; readonly sentAt: Instant } | "conflict"> {
+    const { store, clock, random } = this.surroundings;
+    const throttledMs = this.writableFromMs - clock.monotonicMs();
+    if (throttledMs > 0) await pause(clock, throttledMs);
+
+    const sentAt = instant(clock);
+    this.undecided.add(ifVersion);
+    if (record.ownerId === this.ownerId || record.waitingOwnerId === this.ownerId)
+      this.namedAtMs = sentAt.monotonicMs;
+    if (record.ownerId === this.ownerId && !isForeign(record))
+      this.rememberClaim({ renewSeq: record.renewSeq, ifVersion, notBefore: sentAt });
+    try {
+      const answer = await this.bounded(store.write(this.resourceId, record, ifVersion));
+      this.undecided.delete(ifVersion);
+      return answer === "conflict" ? "conflict" : { version: answer, sentAt };
+    } catch (error) {
+      if (error instanceof TransientLeaseStoreError && error.throttled)
+        this.writableFromMs = clock.monotonicMs() + THROTTLED_PAUSE_MS + random() * THROTTLED_JITTER_MS;
+      throw error;
+    }
+  }
+
+  /**
+   * From when the lease counts that a record found by reading stands for: never from the reading, which may come long
+   * after the write. Undefined if the claim is none that we remember.
+   */
+  claimedNotBefore(record: StoredLeaseRecord): Instant | undefined {
+    if (isForeign(record) || record.ownerId !== this.ownerId) return undefined;
+    return this.claims.find((claim) => claim.renewSeq === record.renewSeq)?.notBefore;
+  }
+
+  /** Whether a write of ours could still change a record that has this version now. */
+  mayStillLand(version: RecordVersion | "absent"): boolean {
+    return this.undecided.has(version);
+  }
+
+  get nothingUndecided(): boolean {
+    return this.undecided.size === 0;
+  }
+
+  /** When we last sent a write that names us, as owner or as waiter. */
+  get lastNamedMs(): number {
+    return this.namedAtMs;
+  }
+
+  private rememberClaim(claim: SentClaim): void {
+    this.claims.push(claim);
+    if (this.claims.length > REMEMBERED_CLAIMS) this.claims.shift();
+  }
+
+  /** A read that was sent at `sentAt` showed `version`: what is conditional on another one will never be applied now. */
+  private stillUndecidedAt(version: RecordVersion | "absent", sentAt: Instant): void {
+    for (const other of this.undecided) if (other !== version) this.undecided.delete(other);
+    for (const claim of this.claims) if (claim.ifVersion === version) claim.notBefore = sentAt;
+  }
+
+  private async bounded<T>(answer: Promise<T>): Promise<T> {
+    const { clock, settings } = this.surroundings;
+    return new Promise<T>((resolve, reject) => {
+      const cancel = clock.after(settings.requestTimeoutMs, () => {
+        reject(new TransientLeaseStoreError(`no answer within ${settings.requestTimeoutMs} ms`));
+      });
+      void answer.then(resolve, reject).finally(cancel);
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { pause } from "./lease-environment";
+import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
+import { isForeign, UnreadableLeaseRecordError } from "./lease-record";
+import type { RecordVersion } from "./lease-record-store";
+import { PermanentLeaseStoreError } from "./lease-record-store";
+import { deadlySilenceMs } from "./lease-settings";
+import { neverHeld, released, restated, withWaiter } from "./lease-transitions";
+import type { TenureRequests } from "./tenure-requests";
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 1_000;
+
+/**
+ * Takes a tenure's name out of its record, as owner and as waiter, and keeps at it: one try is not enough, because its
+ * answer may be lost, and because an older claim may be applied after it. What may still be on its way is shut out by
+ * writing the record again under a new version.
+ *
+ * Ends when the record certainly never names the tenure again, or when its trace is so old that everybody takes it for
+ * dead, so that it is bounded even when the store stays away.
+ */
+export class Withdrawal {
+  private readonly stopped = new AbortController();
+
+  private untriedVersion: RecordVersion | undefined;
+
+  /** `own` is what an owner wrote last, with the version it got: where there is one, the first try need not read. */
+  constructor(
+    private readonly requests: TenureRequests,
+    private readonly own?: { readonly record: LeaseRecord; readonly version: RecordVersion | undefined },
+  ) {
+    this.untriedVersion = own?.version;
+  }
+
+  /** The tenure is wanted again after all; the step under way is finished first. */
+  stop(): void {
+    this.stopped.abort();
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { clock, random } = this.requests.surroundings;
+    let retryMs = FIRST_RETRY_MS;
+    while (!this.stopped.signal.aborted) {
+      try {
+        if (await this.step()) return;
+        retryMs = FIRST_RETRY_MS;
+      } catch (error) {
+        // Nobody can be freed from a record that we may not touch, and an unreadable one names nobody.
+        if (error instanceof PermanentLeaseStoreError || error instanceof UnreadableLeaseRecordError) return;
+        if (this.takenForDead()) return;
+        await pause(clock, retryMs * (0.5 + random() / 2), this.stopped.signal);
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  /** True when there is nothing left to do. */
+  private async step(): Promise<boolean> {
+    const { own, untriedVersion } = this;
+    this.untriedVersion = undefined;
+    if (own !== undefined && untriedVersion !== undefined)
+      return this.put(released(own.record, own.record), untriedVersion);
+
+    const { resourceId, ownerId } = this.requests;
+    const { memory, settings, clock } = this.requests.surroundings;
+    const seen = await this.requests.read();
+    if (seen === null)
+      return !this.requests.mayStillLand("absent") || this.put(neverHeld(settings.ttlMs), "absent");
+
+    const { record, version } = seen;
+    const nowMs = clock.monotonicMs();
+    const ownerAgeMs = nowMs - memory.silence(resourceId, nowMs).ownerSinceMs;
+    if (record.ownerId === ownerId) {
+      // A foreign waiter may have written our record back without our own fields.
+      const mine = isForeign(record) ? (own?.record ?? neverHeld(settings.ttlMs)) : record;
+      return this.put(released(mine, record), version);
+    }
+    if (record.waitingOwnerId === ownerId) return this.put(withWaiter(record, null, ownerAgeMs), version);
+    if (this.requests.mayStillLand(version)) return this.put(restated(record, ownerAgeMs), version);
+    return true;
+  }
+
+  private async put(record: StoredLeaseRecord, ifVersion: RecordVersion | "absent"): Promise<boolean> {
+    const written = await this.requests.write(record, ifVersion);
+    if (written === "conflict") return false;
+    if (record.ownerId === null && record.waitingOwnerId === null && !isForeign(record))
+      this.requests.surroundings.memory.keepReleased(this.requests.resourceId, record, written.version);
+    return true;
+  }
+
+  private takenForDead(): boolean {
+    const { settings, clock } = this.requests.surroundings;
+    const longestMs = Math.max(
+      deadlySilenceMs(settings.ttlMs, settings),
+      settings.waiterTtlMs + settings.marginMs,
+    );
+    return clock.monotonicMs() - this.requests.lastNamedMs > longestMs;
+  }
+}

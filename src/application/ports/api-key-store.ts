@@ -1,0 +1,36 @@
+import type { MerchantId } from "../../domain/identifiers";
+
+/**
+ * Keeps who may call. The secret itself is never here, only its SHA-256 hash in hex. Every adapter MUST
+ * - have made durable what it acknowledged;
+ * - show a new or revoked key to every process that uses the store within a second;
+ * - reject with `StoreUnavailableError` when the store does not answer.
+ */
+export interface ApiKeyStore {
+  create(key: NewApiKey): Promise<ApiKey>;
+  /** Revoked ones included, oldest first. */
+  list(): Promise<readonly ApiKey[]>;
+  /** Resolves with the key as it is now, null for an unknown one. A key keeps the instant of its first revocation. */
+  revoke(id: string, at: Date): Promise<ApiKey | null>;
+  /** Null for an unknown secret and for a revoked key. */
+  findBySecretHash(secretHash: string): Promise<ApiKey | null>;
+  /** True from the first key on, for ever: revoking the last one does not open the server. */
+  anyEverCreated(): Promise<boolean>;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly merchant: MerchantId;
+  /** May also use the operator's routes. */
+  readonly operator: boolean;
+  /** What people call it; null if it has no name. */
+  readonly name: string | null;
+  /** The beginning of the secret, enough to recognise it and useless to a thief. */
+  readonly prefix: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+export interface NewApiKey extends Omit<ApiKey, "revokedAt"> {
+  readonly secretHash: string;
+}

@@ -1,0 +1,188 @@
+import type {
+  DueOperation,
+  LapsedAuthorization,
+  Page,
+  PaymentQuery,
+  PaymentRepository,
+  ReviewItem,
+  ReviewQuery,
+  StoredPayment,
+} from "../../application/ports/payment-repository";
+import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../domain/identifiers";
+import type { Operation } from "../../domain/operation";
+import { Payment } from "../../domain/payment";
+import type { PaymentEvent } from "../../domain/payment-events";
+import { isAfter, pageOf, readCursor, type Position } from "./cursor";
+import { paymentGuards, type Guard, type Write } from "./payment-guards";
+import { toMs } from "./payment-rows";
+
+interface Entry extends StoredPayment {
+  readonly events: readonly PaymentEvent[];
+}
+
+/**
+ * Payments in the memory of one process. Excludes nobody: order is the lock's work, truth the guards'.
+ * Survives nothing: with the process goes every payment.
+ * Not for money: for trials, sandboxes and tests.
+ */
+export class InMemoryPaymentRepository implements PaymentRepository {
+  private readonly entries = new Map<PaymentId, Entry>();
+  private readonly paymentOfOperation = new Map<OperationId, PaymentId>();
+  private readonly paymentOfAuthorizeKey = new Map<string, PaymentId>();
+
+  constructor(private readonly guards: readonly Guard[] = paymentGuards) {}
+
+  async find(id: PaymentId): Promise<StoredPayment | null> {
+    const entry = this.entries.get(id);
+    return entry === undefined ? null : { payment: entry.payment, version: entry.version };
+  }
+
+  async findByAuthorizeKey(merchant: MerchantId, key: IdempotencyKey): Promise<PaymentId | null> {
+    return this.paymentOfAuthorizeKey.get(authorizeKey(merchant, key)) ?? null;
+  }
+
+  async findByOperation(operationId: OperationId): Promise<PaymentId | null> {
+    return this.paymentOfOperation.get(operationId) ?? null;
+  }
+
+  /** Nothing is awaited between reading what is there and writing: no other save comes in between. */
+  async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
+    const { facts } = payment;
+    const before = this.entries.get(facts.id);
+    const operations = mergeOperations(before?.payment.facts.operations ?? [], facts.operations);
+    const key = facts.operations.find(({ kind }) => kind === "authorize")?.idempotencyKey ?? null;
+    const owner =
+      key === null ? undefined : this.paymentOfAuthorizeKey.get(authorizeKey(facts.merchant, key));
+    const write: Write = {
+      payment,
+      expectedVersion,
+      operations,
+      stored: before,
+      storedEvents: before?.events ?? [],
+      authorizeKeyTaken: owner !== undefined && owner !== facts.id,
+    };
+    const refusing = this.guards.find((guard) => guard.refuses(write));
+    if (refusing !== undefined) throw refusing.error(write);
+
+    const stored: StoredPayment = {
+      payment: Payment.restore({ ...facts, operations }),
+      version: (before?.version ?? 0) + 1,
+    };
+    this.entries.set(facts.id, { ...stored, events: [...write.storedEvents, ...payment.newEvents] });
+    for (const { id } of facts.operations) this.paymentOfOperation.set(id, facts.id);
+    if (key !== null) this.paymentOfAuthorizeKey.set(authorizeKey(facts.merchant, key), facts.id);
+    return stored;
+  }
+
+  async list(query: PaymentQuery): Promise<Page<Payment>> {
+    const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+    const found = this.payments()
+      .filter((payment) => matches(payment, query))
+      .map((payment) => ({ payment, position: createdPosition(payment) }))
+      .filter(({ position }) => after === undefined || isAfter(after, position))
+      .sort((a, b) => (isAfter(a.position, b.position) ? -1 : 1));
+    const page = pageOf(found, query.limit, ({ position }) => position);
+    return { ...page, data: page.data.map(({ payment }) => payment) };
+  }
+
+  async events(id: PaymentId): Promise<readonly PaymentEvent[] | null> {
+    return this.entries.get(id)?.events ?? null;
+  }
+
+  async dueOperations(now: Date, limit: number, after?: DueOperation): Promise<readonly DueOperation[]> {
+    const start = after && { atMs: toMs(after.dueAt), id: after.operationId };
+    return this.operations()
+      .filter(({ status }) => status === "started" || status === "unknown")
+      .flatMap(({ paymentId, id, dueAt }) =>
+        dueAt !== null && dueAt <= now
+          ? [{ item: { paymentId, operationId: id, dueAt }, position: { atMs: toMs(dueAt), id } }]
+          : [],
+      )
+      .filter(({ position }) => start === undefined || isAfter(position, start))
+      .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1))
+      .slice(0, limit)
+      .map(({ item }) => item);
+  }
+
+  async lapsedAuthorizations(
+    endedBy: Date,
+    limit: number,
+    after?: LapsedAuthorization,
+  ): Promise<readonly LapsedAuthorization[]> {
+    const start = after && { atMs: toMs(after.expiresAt), id: after.paymentId };
+    return this.payments()
+      .filter(({ facts, openOperation }) => facts.status === "authorized" && openOperation === undefined)
+      .filter(({ facts }) => facts.expiresAt <= endedBy)
+      .map(({ facts }) => ({
+        item: { paymentId: facts.id, expiresAt: facts.expiresAt },
+        position: { atMs: toMs(facts.expiresAt), id: facts.id },
+      }))
+      .filter(({ position }) => start === undefined || isAfter(position, start))
+      .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1))
+      .slice(0, limit)
+      .map(({ item }) => item);
+  }
+
+  async operationsInReview({ limit, cursor }: ReviewQuery): Promise<Page<ReviewItem>> {
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const found = this.payments()
+      .flatMap(({ facts }) =>
+        facts.operations
+          .filter(({ status }) => status === "needs_review")
+          .map(({ id, kind, amount, createdAt }) => ({
+            item: {
+              paymentId: facts.id,
+              merchant: facts.merchant,
+              operationId: id,
+              kind,
+              amount,
+              currency: facts.amount.currency,
+              createdAt,
+            },
+            position: { atMs: toMs(createdAt), id },
+          })),
+      )
+      .filter(({ position }) => after === undefined || isAfter(position, after))
+      .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1));
+    const page = pageOf(found, limit, ({ position }) => position);
+    return { ...page, data: page.data.map(({ item }) => item) };
+  }
+
+  async countInReview(): Promise<number> {
+    return this.operations().filter(({ status }) => status === "needs_review").length;
+  }
+
+  async ping(): Promise<void> {}
+
+  private payments(): readonly Payment[] {
+    return [...this.entries.values()].map(({ payment }) => payment);
+  }
+
+  private operations(): readonly Operation[] {
+    return this.payments().flatMap(({ facts }) => facts.operations);
+  }
+}
+
+/** As rows are upserted: what is given replaces its older self, what is not given stays. */
+function mergeOperations(stored: readonly Operation[], given: readonly Operation[]): readonly Operation[] {
+  const byId = new Map([...stored, ...given].map((operation) => [operation.id, operation]));
+  return [...byId.values()];
+}
+
+function matches({ facts, visibleStatus }: Payment, query: PaymentQuery): boolean {
+  return (
+    facts.merchant === query.merchant &&
+    (query.status === undefined || visibleStatus === query.status) &&
+    (query.reference === undefined || facts.reference === query.reference) &&
+    (query.createdFrom === undefined || facts.createdAt >= query.createdFrom) &&
+    (query.createdTo === undefined || facts.createdAt < query.createdTo)
+  );
+}
+
+function createdPosition({ facts }: Payment): Position {
+  return { atMs: toMs(facts.createdAt), id: facts.id };
+}
+
+function authorizeKey(merchant: MerchantId, key: IdempotencyKey): string {
+  return `${merchant} ${key}`;
+}

@@ -1,0 +1,142 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { SqliteAdapter, SqliteQueryCompiler, type CompiledQuery } from "kysely";
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
+import { queryBuilder, type SqlDatabase } from "./sql-database";
+import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
+import { isBusy, translateSqliteError } from "./sqlite-errors";
+
+/** A wait for another process stops everything in this one, so it is short. Its transactions are, too. */
+const BUSY_TIMEOUT_MS = 250;
+/** Processes that start together may meet while they switch a new file to WAL. */
+const OPEN_ATTEMPTS = 20;
+const BETWEEN_ATTEMPTS_MS = 100;
+
+/**
+ * One connection to one file, used synchronously: what runs in `transaction` meets nobody else of this process.
+ * Survives the death of process and machine: a commit returns when it is on the disk (WAL, `synchronous=FULL`).
+ * Not for a file on a network, nor for several servers on one file.
+ */
+export class SqliteDatabase implements SqlDatabase {
+  readonly engine = "sqlite";
+  readonly queries = queryBuilder(new SqliteAdapter(), new SqliteQueryCompiler());
+  /** By their text. There are as many as there are shapes of queries, a few dozen. */
+  private readonly statements = new Map<string, StatementSync>();
+
+  private constructor(private readonly connection: DatabaseSync) {}
+
+  /** Opens the file, and makes it and its folder if they are missing. */
+  static async open(path: string): Promise<SqliteDatabase> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return new SqliteDatabase(connect(path));
+      } catch (error) {
+        if (attempt < OPEN_ATTEMPTS && isBusy(error)) {
+          await wait(BETWEEN_ATTEMPTS_MS);
+          continue;
+        }
+        throw unavailable(path, error);
+      }
+    }
+  }
+
+  async rows<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
+    return this.all(query);
+  }
+
+  /** The same at once: inside a transaction there is nothing to wait for. */
+  all<Row>(query: CompiledQuery<Row>): readonly Row[] {
+    return guarded(() => this.statement(query.sql).all(...bindable(query)) as Row[]);
+  }
+
+  /** Resolves with how many rows it wrote. */
+  run(query: CompiledQuery): number {
+    return guarded(() => Number(this.statement(query.sql).run(...bindable(query)).changes));
+  }
+
+  /** Statements without values, as a migration has them. */
+  execute(text: string): void {
+    guarded(() => {
+      this.connection.exec(text);
+    });
+  }
+
+  /** Takes the write lock first, so that what it reads is still so when it writes. False or an exception undoes it. */
+  transaction(work: () => boolean): boolean {
+    return guarded(() => {
+      this.statement("BEGIN IMMEDIATE").run();
+      try {
+        const commit = work();
+        this.statement(commit ? "COMMIT" : "ROLLBACK").run();
+        return commit;
+      } catch (error) {
+        // Some failures (disk full, I/O) have already ended the transaction.
+        if (this.connection.isTransaction) this.statement("ROLLBACK").run();
+        throw error;
+      }
+    });
+  }
+
+  close(): void {
+    this.statements.clear();
+    if (this.connection.isOpen) this.connection.close();
+  }
+
+  private statement(text: string): StatementSync {
+    const known = this.statements.get(text);
+    if (known !== undefined) return known;
+    const prepared = this.connection.prepare(text);
+    prepared.setReadBigInts(true);
+    this.statements.set(text, prepared);
+    return prepared;
+  }
+}
+
+function connect(path: string): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true });
+  const { DatabaseSync } = loadSqlite();
+  const connection = new DatabaseSync(path);
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    // Reopening a WAL file silently gives synchronous=NORMAL, which may lose what was acknowledged.
+    for (const [pragma, value, readBack] of [
+      ["journal_mode", "WAL", "wal"],
+      ["synchronous", "FULL", 2],
+      ["foreign_keys", "ON", 1],
+    ] as const) {
+      connection.exec(`PRAGMA ${pragma} = ${value}`);
+      const answer: unknown = connection.prepare(`PRAGMA ${pragma}`).get();
+      const effective = (answer as Record<string, unknown> | undefined)?.[pragma];
+      if (effective !== readBack) {
+        throw new StoreUnavailableError(
+          `${path}: SQLite answers ${pragma}=${String(effective)} where ${value} was set, so no payment would be safe in it`,
+        );
+      }
+    }
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function bindable(query: CompiledQuery): (string | bigint | number | null)[] {
+  return query.parameters as (string | bigint | number | null)[];
+}
+
+function guarded<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
+}
+
+function unavailable(path: string, error: unknown): StoreUnavailableError {
+  if (error instanceof StoreUnavailableError) return error;
+  const reason = (error as { message?: unknown } | null)?.message;
+  return new StoreUnavailableError(`${path} cannot be opened as a SQLite database: ${String(reason)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,36 @@
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
+import { ConstraintViolationError } from "./sql-database";
+
+/** Extended result codes of SQLite: check, primary key, unique. */
+const REFUSED_BY_SCHEMA = new Set([275, 1555, 2067]);
+/** `database is locked`: another process is writing. */
+const BUSY = 5;
+
+/** SQLite names the columns of a unique index, not the index. */
+const constraintNames: Readonly<Record<string, string>> = {
+  "operations.merchant_id, operations.idempotency_key": "one_payment_per_authorize_key",
+};
+
+/**
+ * Turns what the driver throws into what the store's callers know. By its fields: an error of a native module is not
+ * an instance of the `Error` that another realm sees.
+ */
+export function translateSqliteError(error: unknown): unknown {
+  if (typeof error !== "object" || error === null) return error;
+  const { errcode, code, message } = error as { errcode?: unknown; code?: unknown; message?: unknown };
+  if (typeof errcode === "number" && REFUSED_BY_SCHEMA.has(errcode)) {
+    const told = String(message).replace(/^.*constraint failed: /, "");
+    return new ConstraintViolationError(constraintNames[told] ?? told, { cause: error });
+  }
+  if (typeof errcode === "number" || code === "ERR_INVALID_STATE") {
+    return new StoreUnavailableError(`the SQLite database does not answer: ${String(message)}`, {
+      cause: error,
+    });
+  }
+  return error;
+}
+
+export function isBusy(error: unknown): boolean {
+  const errcode = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof errcode === "number" && (errcode & 0xff) === BUSY;
+}

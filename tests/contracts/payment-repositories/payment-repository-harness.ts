@@ -1,0 +1,11 @@
+import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
+import type { GuardName } from "../../../src/infrastructure/persistence/payment-guards";
+
+/** A store of the test's own, and the means to take its guards away, so that each can be seen to be alive. */
+export interface PaymentRepositoryHarness {
+  readonly repository: PaymentRepository;
+  /** Writes past every port: to see that history cannot be rewritten. Undefined where there is no way past. */
+  readonly rewriteHistory?: (statement: string) => Promise<unknown>;
+  removeGuard(name: GuardName): Promise<void>;
+  close(): Promise<void>;
+}

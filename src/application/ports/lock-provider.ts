@@ -7,6 +7,7 @@ import type { LockScope, LockTimeout, ResolvedLockTimeout } from "./lock-timeout
  * Every adapter MUST
  * - serialize sections of one resource id, and let sections of different ids pass each other
  *   (`NoOpLockProvider` is the one declared exception: it excludes nobody);
+ * - serve the callers of one process in the order in which they came;
  * - take ids literally: case, length, `../`, spaces and unicode make different ids;
  * - release after a normal end, a rejection and a synchronous throw alike;
  * - give back the section's own value or error unchanged; a failing release replaces neither;

@@ -1,0 +1,67 @@
+import { strict as assert } from "node:assert";
+import { LockLostError, LockTimeoutError } from "../../../application/ports/lock-errors";
+import type { LockEventType } from "../../../application/ports/lock-observer";
+import { within, type LeaseHarness, type LockContractTest, type LockContractWorld } from "./contract-test";
+import { enter, occupy } from "./steps";
+
+interface World extends LockContractWorld {
+  readonly lease: LeaseHarness;
+}
+
+const test = (name: string, run: (world: World) => Promise<void>): LockContractTest => ({
+  layer: "honours its lease",
+  name,
+  run: async (world) => {
+    const { lease } = world;
+    assert.ok(lease !== undefined, '"honours its lease" needs `lease`');
+    await run({ ...world, lease });
+  },
+});
+
+export const honoursItsLease: readonly LockContractTest[] = [
+  test("fires the hold's signal and fails assertHeld when the lock is lost, and tells the observer once", async (world) => {
+    const types: LockEventType[] = [];
+    const observer = { notify: ({ type }: { type: LockEventType }) => void types.push(type) };
+    const { hold, leave } = await occupy(world, "a", { observer });
+    const fired = new Promise<void>((resolve) => hold.signal.addEventListener("abort", () => resolve()));
+    await world.lease.lose("a");
+    await within(world.patienceMs, fired);
+    assert.throws(() => hold.assertHeld(), LockLostError);
+    await leave();
+    assert.equal(types.filter((type) => type === "lost").length, 1);
+  }),
+
+  test("lets the outcome of a section stand whose lock was lost", async (world) => {
+    const outcome = await enter(world, "a", async () => {
+      await world.lease.lose("a");
+      return "captured";
+    });
+    assert.equal(outcome, "captured");
+  }),
+
+  test("does not let a stale holder free its successor", async (world) => {
+    const another = await world.lease.another();
+    const stale = await occupy(world, "a");
+    await world.lease.lose("a");
+    const successor = await occupy({ ...world, locks: another }, "a");
+    assert.ok(successor.hold.fencingToken > stale.hold.fencingToken, "the successor's token is greater");
+    await stale.leave();
+    await assert.rejects(world.locks.withLock("a", neverRuns, { timeout: 0 }), LockTimeoutError);
+    successor.hold.assertHeld();
+    await successor.leave();
+  }),
+
+  test("masks nothing when the release fails: the section's value and error stand", async (world) => {
+    const own = new Error("the section's own");
+    await world.lease.failReleases();
+    assert.equal(await enter(world, "a", async () => "captured"), "captured");
+    await assert.rejects(
+      enter(world, "b", () => Promise.reject(own)),
+      (error) => error === own,
+    );
+  }),
+];
+
+async function neverRuns(): Promise<never> {
+  throw new assert.AssertionError({ message: "a section began that must not have begun" });
+}

@@ -1,0 +1,95 @@
+import { strict as assert } from "node:assert";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LockTimeoutError } from "../../../application/ports/lock-errors";
+import type { LockContractTest, LockContractWorld } from "./contract-test";
+import { countOneMore, LockChild } from "./lock-child";
+import { enter, occupy } from "./steps";
+
+interface World extends LockContractWorld {
+  start(): LockChild;
+}
+
+/** A test with as many child processes as it starts, none of which outlives it. */
+const test = (name: string, run: (world: World) => Promise<void>): LockContractTest => ({
+  layer: "keeps processes apart",
+  name,
+  run: async (world) => {
+    const { child: command } = world;
+    assert.ok(command !== undefined, '"keeps processes apart" needs `child`');
+    const children: LockChild[] = [];
+    const start = (): LockChild => {
+      const child = new LockChild(command, world.patienceMs);
+      children.push(child);
+      return child;
+    };
+    try {
+      await run({ ...world, start });
+    } finally {
+      await Promise.all(children.map((child) => child.kill()));
+    }
+  },
+});
+
+const TIMES = 25;
+
+export const keepsProcessesApart: readonly LockContractTest[] = [
+  test("serializes sections of one id in several processes: of their counting, nothing is lost", async (world) => {
+    const folder = await mkdtemp(join(tmpdir(), "lock-contract-"));
+    try {
+      const file = join(folder, "count");
+      await writeFile(file, "0");
+      const ours = Array.from({ length: TIMES }, () => enter(world, "a", () => countOneMore(file)));
+      const theirs = [world.start(), world.start()].map((child) => child.count("a", file, TIMES));
+      await Promise.all([...ours, ...theirs]);
+      assert.equal(await readFile(file, "utf8"), String(3 * TIMES));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }),
+
+  test("lets two processes hold different ids at once", async (world) => {
+    const child = world.start();
+    await child.enter("a");
+    assert.equal(await enter(world, "A", async () => "in"), "in");
+    await child.leave("a");
+  }),
+
+  test("refuses a single attempt while another process is inside, and lets it in afterwards", async (world) => {
+    const child = world.start();
+    await child.enter("a");
+    await assert.rejects(world.locks.withLock("a", neverRuns, { timeout: 0 }), LockTimeoutError);
+    await child.leave("a");
+    assert.equal(await enter(world, "a", async () => "in"), "in");
+  }),
+
+  test("lets a waiting process in when we leave, with a greater fencing token", async (world) => {
+    const { hold, leave } = await occupy(world, "a");
+    const entering = world.start().enter("a");
+    await leave();
+    assert.ok((await entering) > hold.fencingToken);
+  }),
+
+  test("leaves no trace of a waiter that timed out: another process gets in as if it had never come", async (world) => {
+    const [holder, next] = [world.start(), world.start()];
+    await holder.enter("a");
+    await assert.rejects(world.locks.withLock("a", neverRuns, { timeout: 50 }), LockTimeoutError);
+    await holder.leave("a");
+    await next.enter("a");
+    await next.leave("a");
+  }),
+
+  test("comes free when its holder is killed inside, and counts on from its fencing token", async (world) => {
+    const child = world.start();
+    const token = await child.enter("a");
+    const timeout = world.recoveryMs ?? 5_000;
+    const entering = enter({ ...world, patienceMs: timeout }, "a", async (hold) => hold.fencingToken);
+    await child.kill();
+    assert.ok((await entering) > token);
+  }),
+];
+
+async function neverRuns(): Promise<never> {
+  throw new assert.AssertionError({ message: "a section began that must not have begun" });
+}

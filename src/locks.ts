@@ -1,0 +1,37 @@
+/** `holdfast/locks`: the lock toolkit without the payments. */
+export type { LockHold, LockHolder, LockOptions, LockProvider } from "./application/ports/lock-provider";
+export type { HandoffLock } from "./application/ports/handoff-lock";
+export type { LockEvent, LockEventType, LockObserver } from "./application/ports/lock-observer";
+export {
+  builtInLockTimeouts,
+  type LockScope,
+  type LockTimeout,
+  type LockTimeoutPolicy,
+  type ResolvedLockTimeout,
+} from "./application/ports/lock-timeout";
+export {
+  LockCancelledError,
+  LockContentionError,
+  LockError,
+  LockLostError,
+  LockReentrancyError,
+  LockTimeoutError,
+  LockUnavailableError,
+  type LockErrorCode,
+} from "./application/ports/lock-errors";
+export { withLocks } from "./application/with-locks";
+
+export { InMemoryLockProvider } from "./infrastructure/locking/in-memory-lock-provider";
+export { NoOpLockProvider } from "./infrastructure/locking/no-op-lock-provider";
+
+/** For adapters of your own: implement `LockBackend`, and `LinedLockProvider` does the rest. */
+export type {
+  Attempt,
+  AttemptRequest,
+  LockBackend,
+  Tenure,
+  TenureHappening,
+} from "./infrastructure/locking/lock-backend";
+export { LinedLockProvider } from "./infrastructure/locking/lined-lock-provider";
+export type { LockProviderSettings } from "./infrastructure/locking/lock-settings";
+export { systemLockClock, type LockClock } from "./infrastructure/locking/lock-clock";

@@ -1,6 +1,15 @@
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
+const decorator = {
+  selector: "Decorator",
+  message: "Wiring lives in src/infrastructure/composition, as typed tokens.",
+};
+const readsTheClock = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: "Ask the Clock port.",
+};
+
 // Typed rules that guard money (a lost promise, an unhandled case), not taste: prettier has the layout.
 export default defineConfig(
   { ignores: ["dist/", "coverage/", "data/", "node_modules/"] },
@@ -54,14 +63,27 @@ export default defineConfig(
   {
     files: ["src/**/*.ts"],
     ignores: ["src/infrastructure/composition/**"],
+    rules: { "no-restricted-syntax": ["error", decorator] },
+  },
+  {
+    // Time, randomness and surroundings come in as arguments or ports, or no test could choose them.
+    files: ["src/domain/**/*.ts", "src/application/**/*.ts"],
     rules: {
-      "no-restricted-syntax": [
+      "no-restricted-globals": [
         "error",
-        {
-          selector: "Decorator",
-          message: "Wiring lives in src/infrastructure/composition, as typed tokens.",
-        },
+        "process",
+        "performance",
+        "setInterval",
+        "setTimeout",
+        "setImmediate",
       ],
+      "no-restricted-properties": [
+        "error",
+        { object: "Date", property: "now" },
+        { object: "Math", property: "random" },
+        { object: "crypto", property: "randomUUID" },
+      ],
+      "no-restricted-syntax": ["error", decorator, readsTheClock],
     },
   },
   {

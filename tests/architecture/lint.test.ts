@@ -37,6 +37,14 @@ const broken: Record<string, { path: string; text: string }> = {
     path: "src/domain/leaves-the-try-too-early.ts",
     text: "export async function f(g: () => Promise<void>): Promise<void> { try { return g(); } catch { return; } }",
   },
+  "no-restricted-properties": {
+    path: "src/application/reads-the-clock.ts",
+    text: "export const due = (): number => Date.now() + 5_000;",
+  },
+  "no-restricted-globals": {
+    path: "src/domain/asks-its-surroundings.ts",
+    text: 'export const unsafe = (): boolean => process.env["UNSAFE"] === "1";',
+  },
   "no-restricted-syntax": {
     path: "src/infrastructure/decorates-itself.ts",
     text: "declare const injectable: ClassDecorator; @injectable export class Adapter {}",

@@ -153,11 +153,11 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
       },
     );
 
-    each("refused", "is declined for good: asked again, the key says the same", async (scene) => {
+    each("refused", "is declined for good: asked again, the key says the same", async (scene, kind) => {
       const declined = { outcome: "declined", reason: expect.stringMatching(/./) };
       expect(await scene.send()).toEqual(declined);
       expect(await scene.send()).toEqual(declined);
-      expect(await scene.find()).toEqual(harness.findsRefusals ? declined : { outcome: "absent" });
+      expect(await scene.find()).toEqual(harness.findsRefusals(kind) ? declined : { outcome: "absent" });
       expect(await scene.moved()).toBe(0);
     });
 

@@ -34,7 +34,7 @@ export interface PaymentGatewayHarness {
   /** What `start` can bring about for this kind. */
   canBring(kind: OperationKind, situation: Situation): boolean;
   /** Whether `find` knows of refusals, or only the key itself does. */
-  readonly findsRefusals: boolean;
+  findsRefusals(kind: OperationKind): boolean;
   /** Whether `find` can look for an authorization whose reference never arrived. */
   readonly findsAuthorizations: boolean;
   start(): Promise<GatewayUnderTest>;

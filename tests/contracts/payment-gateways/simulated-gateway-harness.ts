@@ -21,16 +21,16 @@ const endings: Partial<Record<Situation, string>> = {
 /** Every token of the simulated gateway, on a ledger of the given kind, with a clock that only tests move. */
 export function simulatedGatewayHarness(
   name: string,
-  openLedger: () => { readonly ledger: GatewayLedger; readonly close: () => void },
+  openLedger: () => Promise<{ readonly ledger: GatewayLedger; readonly close: () => void }>,
 ): PaymentGatewayHarness {
   return {
     name,
-    findsRefusals: true,
+    findsRefusals: () => true,
     findsAuthorizations: true,
     canBring: (kind, situation) =>
       situation in endings && !(kind === "authorize" && situation === "authorization_gone"),
     start: async () => {
-      const { ledger, close } = openLedger();
+      const { ledger, close } = await openLedger();
       let now = Date.parse("2026-11-18T09:00:00.000Z");
       const clock = { now: () => new Date(now) };
       const gateway = new SimulatedGateway({ ledger, clock, sleep: async () => undefined });

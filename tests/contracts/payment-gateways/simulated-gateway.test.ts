@@ -8,16 +8,16 @@ import { describePaymentGatewayContract } from "./payment-gateway-contract";
 import { simulatedGatewayHarness } from "./simulated-gateway-harness";
 
 describePaymentGatewayContract(
-  simulatedGatewayHarness("SimulatedGateway with a ledger in memory", () => ({
+  simulatedGatewayHarness("SimulatedGateway with a ledger in memory", async () => ({
     ledger: new InMemoryGatewayLedger(),
     close: () => undefined,
   })),
 );
 
 describePaymentGatewayContract(
-  simulatedGatewayHarness("SimulatedGateway with a ledger in SQLite", () => {
+  simulatedGatewayHarness("SimulatedGateway with a ledger in SQLite", async () => {
     const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
-    const ledger = SqliteGatewayLedger.open(join(directory, "data", "holdfast.gateway.db"));
+    const ledger = await SqliteGatewayLedger.open(join(directory, "data", "holdfast.gateway.db"));
     return {
       ledger,
       close: () => {

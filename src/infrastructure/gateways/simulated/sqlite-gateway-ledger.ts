@@ -1,9 +1,18 @@
 import { Mutex } from "async-mutex";
+import { CompiledQuery } from "kysely";
 
 import type { OperationKind } from "../../../domain/operation";
+import { SqliteDatabase } from "../../persistence/sqlite-database";
 import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger";
-import { openSqlite, type SqliteConnection, type SqliteValue } from "./open-sqlite";
-import { integer, text, toAuthorization, toEntry, toMove, type Row } from "./sqlite-gateway-rows";
+import {
+  integer,
+  text,
+  toAuthorization,
+  toEntry,
+  toMove,
+  type Row,
+  type SqliteValue,
+} from "./sqlite-gateway-rows";
 
 const SCHEMA_VERSION = 1n;
 const SCHEMA = `
@@ -35,30 +44,31 @@ export class SqliteGatewayLedger implements GatewayLedger {
   /** One connection cannot hold two transactions. */
   private readonly mutex = new Mutex();
 
-  private constructor(private readonly connection: SqliteConnection) {}
+  private constructor(private readonly database: SqliteDatabase) {}
 
-  static open(path: string): SqliteGatewayLedger {
-    const connection = openSqlite(path);
+  /** Opens the file, and makes it and its folder if they are missing. */
+  static async open(path: string): Promise<SqliteGatewayLedger> {
+    const ledger = new SqliteGatewayLedger(await SqliteDatabase.open(path));
     try {
-      migrate(connection, path);
+      ledger.migrate(path);
+      return ledger;
     } catch (error) {
-      connection.close();
+      ledger.close();
       throw error;
     }
-    return new SqliteGatewayLedger(connection);
   }
 
   close(): void {
-    this.connection.close();
+    this.database.close();
   }
 
   transaction<T>(_paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
     return this.mutex.runExclusive(async () => {
       // Immediate: a read that turns into a write later could meet another writer when it is too late to wait.
-      this.connection.exec("BEGIN IMMEDIATE");
+      this.database.execute("BEGIN IMMEDIATE");
       try {
         const result = await work(this.tables);
-        this.connection.exec("COMMIT");
+        this.database.execute("COMMIT");
         return result;
       } catch (error) {
         this.rollBack();
@@ -143,9 +153,23 @@ export class SqliteGatewayLedger implements GatewayLedger {
       this.all("SELECT * FROM gateway_moves WHERE payment_id = ? ORDER BY sequence", paymentId).map(toMove),
   };
 
+  private migrate(path: string): void {
+    this.database.transaction(() => {
+      const [row] = this.all("PRAGMA user_version");
+      const version = row === undefined ? 0n : integer(row, "user_version");
+      if (version > SCHEMA_VERSION) {
+        throw new Error(
+          `${path} was written by a newer Holdfast (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+        );
+      }
+      if (version === 0n) this.database.execute(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
+      return true;
+    });
+  }
+
   private rollBack(): void {
     try {
-      this.connection.exec("ROLLBACK");
+      this.database.execute("ROLLBACK");
     } catch {
       // A full disk has ended the transaction already; what went wrong first is what the caller has to hear.
     }
@@ -157,28 +181,10 @@ export class SqliteGatewayLedger implements GatewayLedger {
   }
 
   private all(sql: string, ...values: SqliteValue[]): readonly Row[] {
-    return this.connection.all(sql, values);
+    return this.database.all(CompiledQuery.raw(sql, values));
   }
 
   private run(sql: string, ...values: SqliteValue[]): void {
-    this.connection.run(sql, values);
-  }
-}
-
-function migrate(connection: SqliteConnection, path: string): void {
-  connection.exec("BEGIN IMMEDIATE");
-  try {
-    const [row] = connection.all("PRAGMA user_version", []);
-    const version = row === undefined ? 0n : integer(row, "user_version");
-    if (version > SCHEMA_VERSION) {
-      throw new Error(
-        `${path} was written by a newer Holdfast (schema ${version}, this one knows ${SCHEMA_VERSION})`,
-      );
-    }
-    if (version === 0n) connection.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-    connection.exec("COMMIT");
-  } catch (error) {
-    connection.exec("ROLLBACK");
-    throw error;
+    this.database.run(CompiledQuery.raw(sql, values));
   }
 }

@@ -4,8 +4,8 @@ import { parseCurrency, type Money } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/operation";
 import type { GatewayMove, LedgerAuthorization, LedgerEntry, LedgerState } from "./gateway-ledger";
 import { recordedAnswerSchema } from "./gateway-snapshot";
-import type { SqliteValue } from "./open-sqlite";
 
+export type SqliteValue = string | bigint | number | null;
 export type Row = Readonly<Record<string, SqliteValue>>;
 
 export function toEntry(row: Row): LedgerEntry {

@@ -7,8 +7,8 @@ import { money, parseCurrency } from "../../../../src/domain/money";
 import type { GatewayLedger } from "../../../../src/infrastructure/gateways/simulated/gateway-ledger";
 import { InMemoryGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
 import { SimulatedGateway } from "../../../../src/infrastructure/gateways/simulated/simulated-gateway";
-import { openSqlite } from "../../../../src/infrastructure/gateways/simulated/open-sqlite";
 import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
+import { SqliteDatabase } from "../../../../src/infrastructure/persistence/sqlite-database";
 import { Gate, settled } from "../../../support/gate";
 
 const amount = money(5_000n, parseCurrency("EUR"));
@@ -32,6 +32,13 @@ const movement = (key: string, authorizationReference: string): MovementRequest 
 const search = (key: string, authorizationReference: string): FindRequest => ({
   ...movement(key, authorizationReference),
   kind: "capture",
+});
+
+const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
+let databases = 0;
+const databasePath = () => join(directory, `${++databases}.gateway.db`);
+afterAll(() => {
+  rmSync(directory, { recursive: true });
 });
 
 async function authorized(gateway: SimulatedGateway, paymentMethod: string): Promise<string> {
@@ -139,32 +146,28 @@ describe("payment method tokens of the simulated gateway", () => {
 
 describe("the memory of the simulated gateway", () => {
   it("in SQLite survives the end of the process: what was on its way lands all the same", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
-    const path = join(directory, "holdfast.gateway.db");
+    const path = databasePath();
     const hands = new Hands();
-    const before = SqliteGatewayLedger.open(path);
+    const before = await SqliteGatewayLedger.open(path);
     const gateway = new SimulatedGateway({ ledger: before, ...hands });
     const reference = await authorized(gateway, "tok_late_1000");
     await gateway.capture(movement("c", reference));
     before.close();
-    const after = SqliteGatewayLedger.open(path);
+    const after = await SqliteGatewayLedger.open(path);
     const restarted = new SimulatedGateway({ ledger: after, ...hands });
     expect(await restarted.find(search("c", reference))).toEqual({ outcome: "absent" });
     hands.now += 1_000;
     expect(await restarted.find(search("c", reference))).toMatchObject({ outcome: "succeeded" });
     expect((await restarted.totals()).capture).toEqual({ count: 1, minorUnits: 5_000n });
     after.close();
-    rmSync(directory, { recursive: true });
   });
 
-  it("in SQLite refuses, in words, a file that a newer Holdfast wrote", () => {
-    const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
-    const path = join(directory, "holdfast.gateway.db");
-    const newer = openSqlite(path);
-    newer.exec("PRAGMA user_version = 99");
+  it("in SQLite refuses, in words, a file that a newer Holdfast wrote", async () => {
+    const path = databasePath();
+    const newer = await SqliteDatabase.open(path);
+    newer.execute("PRAGMA user_version = 99");
     newer.close();
-    expect(() => SqliteGatewayLedger.open(path)).toThrow(/newer Holdfast \(schema 99/);
-    rmSync(directory, { recursive: true });
+    await expect(SqliteGatewayLedger.open(path)).rejects.toThrow(/newer Holdfast \(schema 99/);
   });
 
   it("travels as JSON, with what is still on its way", async () => {
@@ -188,18 +191,18 @@ describe("the memory of the simulated gateway", () => {
     );
   });
 
-  const ledgers: [string, () => { ledger: GatewayLedger; close(): void }][] = [
-    ["memory", () => ({ ledger: new InMemoryGatewayLedger(), close: () => undefined })],
+  const ledgers: [string, () => Promise<{ ledger: GatewayLedger; close(): void }>][] = [
+    ["memory", async () => ({ ledger: new InMemoryGatewayLedger(), close: () => undefined })],
     [
       "SQLite",
-      () => {
-        const ledger = SqliteGatewayLedger.open(":memory:");
+      async () => {
+        const ledger = await SqliteGatewayLedger.open(databasePath());
         return { ledger, close: () => ledger.close() };
       },
     ],
   ];
   it.each(ledgers)("in %s keeps nothing of a work that failed", async (_name, open) => {
-    const { ledger, close } = open();
+    const { ledger, close } = await open();
     const gateway = new SimulatedGateway({ ledger, ...new Hands() });
     const reference = await authorized(gateway, "tok_ok");
     const work = ledger.transaction("p", async (tables) => {
@@ -223,7 +226,7 @@ describe("the memory of the simulated gateway", () => {
   });
 
   it("that fails is an unknown outcome, never a rejection", async () => {
-    const ledger = SqliteGatewayLedger.open(":memory:");
+    const ledger = await SqliteGatewayLedger.open(databasePath());
     const gateway = new SimulatedGateway({ ledger, ...new Hands() });
     ledger.close();
     expect(await gateway.capture(movement("c", "auth"))).toMatchObject({ outcome: "unknown" });

@@ -15,6 +15,8 @@ for (const file of files) {
   if (run.numPassedTests === 0) failedSteps.push(`${file}: no test ran`);
 }
 
+if (files.length === 0) failedSteps.push("no run of the tests left a result");
+
 console.log(`\n${files.length} test runs, ${skipped} tests skipped for want of a server`);
 for (const step of failedSteps) console.log(`failed: ${step}`);
 failed += failedSteps.length;

@@ -61,7 +61,7 @@ export class JsonApi {
         return resource(state.get(bucket, object, conditions, generation), origin);
       case "object.media": {
         const found = state.get(bucket, object, conditions, generation);
-        return { status: 200, headers: mediaHeadersOf(found), body: found.content };
+        return mediaAnswer(found, request.headers["range"]);
       }
       case "object.list":
         return json(200, listObjects([...state.objectsOf(bucket).values()], query, origin));
@@ -155,6 +155,23 @@ export function answerOf(error: GoogleError, media: boolean): ApiAnswer {
         body: Buffer.from(error.message),
       }
     : { status: error.status, headers: JSON_TYPE, body: Buffer.from(error.toJson()) };
+}
+
+/** All of the content, or the one range that was asked for. */
+function mediaAnswer(object: StoredObject, range: string | string[] | undefined): ApiAnswer {
+  const found = typeof range === "string" ? /^bytes=(\d+)-(\d*)$/.exec(range) : null;
+  const headers = mediaHeadersOf(object);
+  if (found === null) return { status: 200, headers, body: object.content };
+  const from = Number(found[1]);
+  const size = object.content.length;
+  if (from >= size)
+    throw new GoogleError(416, "requestedRangeNotSatisfiable", "Request range not satisfiable");
+  const to = found[2] === "" ? size - 1 : Math.min(Number(found[2]), size - 1);
+  return {
+    status: 206,
+    headers: { ...headers, "content-range": `bytes ${from}-${to}/${size}` },
+    body: object.content.subarray(from, to + 1),
+  };
 }
 
 const JSON_TYPE = { "content-type": "application/json; charset=UTF-8" };

@@ -49,7 +49,6 @@ export function resourceOf(object: StoredObject, origin: string): Record<string,
 export function mediaHeadersOf(object: StoredObject): Record<string, string> {
   return {
     "content-type": object.contentType,
-    "content-length": String(object.content.length),
     "content-disposition": "attachment",
     "cache-control": "no-cache, no-store, max-age=0, must-revalidate",
     "last-modified": new Date(object.updated).toUTCString(),

@@ -1,0 +1,187 @@
+// Excludes everyone who uses the same bucket and prefix, from any machine.
+// Survives crashes, restarts and lost answers: each change names the generation that it replaces.
+// Not for hot keys: the service takes about one change per second and object.
+
+import type { File, Storage } from "@google-cloud/storage";
+import { answeredWithin, missingBucket, statusOf, storeErrorOf } from "./gcs-answers";
+import { createGcsClient } from "./gcs-client";
+import type { GcsLockLocation } from "./gcs-lock-location";
+import { mediaOf, requestMedia, type Media } from "./gcs-media";
+import { gcsObjectName, resourceIdOfGcsObject } from "./gcs-object-name";
+import {
+  parseLeaseRecord,
+  serializeLeaseRecord,
+  UnreadableLeaseRecordError,
+  type StoredLeaseRecord,
+} from "./lease-record";
+import {
+  PermanentLeaseStoreError,
+  recordVersion,
+  type LeaseRecordStore,
+  type ReadLeaseRecord,
+  type RecordVersion,
+} from "./lease-record-store";
+
+export interface GcsLeaseRecordStoreSettings extends GcsLockLocation {
+  /** How long one request may take before it counts as unanswered. */
+  readonly requestTimeoutMs?: number;
+  /** Another implementation of the API, instead of the real service. */
+  readonly emulatorHost?: string | undefined;
+}
+
+/** Well under the shortest sensible lease, so that a renewal has a second try. */
+const REQUEST_TIMEOUT_MS = 4_000;
+
+/** The client's own timeout comes first, where it applies: it frees the connection. */
+const GRACE_MS = 500;
+
+/** One record is one object; its version is the object's generation. */
+export class GcsLeaseRecordStore implements LeaseRecordStore {
+  private readonly client: Storage;
+  private readonly limitMs: number;
+  private bucketSeen = false;
+
+  constructor(private readonly settings: GcsLeaseRecordStoreSettings) {
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost } = settings;
+    this.client = createGcsClient({ requestTimeoutMs, emulatorHost });
+    this.limitMs = requestTimeoutMs + GRACE_MS;
+  }
+
+  /**
+   * Rejects where the bucket is missing or closed to us. By listing: reading the bucket itself needs a permission that
+   * the locks do not, while without the one to list, the service hides "no such object" behind 403.
+   */
+  async checkBucket(): Promise<void> {
+    await this.page({ prefix: this.settings.prefix, maxResults: 1, autoPaginate: false });
+    this.bucketSeen = true;
+  }
+
+  async read(id: string): Promise<ReadLeaseRecord | null> {
+    const doing = this.doing("read", id);
+    const answer = await this.fetch(id, doing);
+    if (answer === "absent") {
+      // A missing bucket answers 404 as well, and must not look like a free lock.
+      if (!this.bucketSeen) await this.checkBucket();
+      return null;
+    }
+    this.bucketSeen = true;
+    if (answer.text === null) throw new UnreadableLeaseRecordError(answer.flaw);
+    if (answer.generation === undefined || answer.storeNowMs === undefined)
+      throw new PermanentLeaseStoreError(`${doing}: the answer names no generation, or no time`);
+    return {
+      record: parseLeaseRecord(answer.text),
+      version: recordVersion(answer.generation),
+      storeNowMs: answer.storeNowMs,
+    };
+  }
+
+  async ageMs(id: string, version: RecordVersion): Promise<number | null> {
+    const doing = this.doing("look at", id);
+    try {
+      // Pinned here and not by the client's File, which makes a number of a generation.
+      const [metadata, answer] = await this.answered(this.file(id).getMetadata({ generation: version }));
+      if (String(metadata.generation) !== version) return null;
+      const now = Date.parse(headerOf(answer, "date") ?? "");
+      const written = Date.parse(metadata.timeCreated ?? "");
+      if (Number.isNaN(now) || Number.isNaN(written))
+        throw new PermanentLeaseStoreError(`${doing}: the answer has no usable time`);
+      // The answer's time is cut to whole seconds, so this errs towards young.
+      return Math.max(0, now - written);
+    } catch (error) {
+      if (error instanceof PermanentLeaseStoreError) throw error;
+      if (statusOf(error) === 404) return null;
+      throw storeErrorOf(error, doing);
+    }
+  }
+
+  async write(
+    id: string,
+    record: StoredLeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<RecordVersion | "conflict"> {
+    const doing = this.doing("write", id);
+    // A fresh one per call: the new generation comes back in its `metadata`, which is shared by all calls on one File.
+    const file = this.file(id);
+    try {
+      const saved = file.save(serializeLeaseRecord(record), {
+        // One request instead of two; and no validation, because it answers a damaged upload with an
+        // unconditional delete of whatever is there by then.
+        resumable: false,
+        validation: false,
+        preconditionOpts: { ifGenerationMatch: ifVersion === "absent" ? 0 : ifVersion },
+        // In a bucket that the public may read, the default is an hour in caches.
+        metadata: { contentType: "application/json", cacheControl: "no-store" },
+      });
+      await this.answered(saved);
+    } catch (error) {
+      if (statusOf(error) === 412) return "conflict";
+      if (statusOf(error) === 404) throw missingBucket(this.settings.bucket);
+      throw storeErrorOf(error, doing);
+    }
+    this.bucketSeen = true;
+    const { generation } = file.metadata;
+    if (generation === undefined)
+      throw new PermanentLeaseStoreError(`${doing}: the answer names no generation`);
+    return recordVersion(generation);
+  }
+
+  async remove(id: string, ifVersion: RecordVersion): Promise<void> {
+    try {
+      await this.answered(this.file(id).delete({ ifGenerationMatch: ifVersion }));
+    } catch (error) {
+      if (statusOf(error) === 412 || statusOf(error) === 404) return;
+      throw storeErrorOf(error, this.doing("remove", id));
+    }
+  }
+
+  /** The ids that have a record here, in no particular order; one that is too long for an object's name is left out. */
+  async *resourceIds(): AsyncGenerator<string> {
+    const { prefix } = this.settings;
+    let query: object | null = { prefix, maxResults: PAGE_SIZE, autoPaginate: false };
+    while (query !== null) {
+      const [files, next] = await this.page(query);
+      for (const { name } of files) {
+        const id = resourceIdOfGcsObject(prefix, name);
+        if (id !== null) yield id;
+      }
+      query = next;
+    }
+  }
+
+  private async page(query: object): Promise<[File[], object | null]> {
+    const { bucket, prefix } = this.settings;
+    try {
+      const [files, next] = await this.answered(this.client.bucket(bucket).getFiles(query));
+      return [files, next];
+    } catch (error) {
+      if (statusOf(error) === 404) throw missingBucket(bucket);
+      throw storeErrorOf(error, `cannot list gs://${bucket}/${prefix}`);
+    }
+  }
+
+  private async fetch(id: string, doing: string): Promise<Media | "absent"> {
+    const outcome = await this.answered(requestMedia(this.file(id))).catch((error: unknown) => {
+      throw storeErrorOf(error, doing);
+    });
+    return mediaOf(outcome, doing);
+  }
+
+  private answered<T>(answer: Promise<T>): Promise<T> {
+    return answeredWithin(this.limitMs, answer);
+  }
+
+  private file(id: string): File {
+    return this.client.bucket(this.settings.bucket).file(gcsObjectName(this.settings.prefix, id));
+  }
+
+  private doing(verb: string, id: string): string {
+    return `cannot ${verb} gs://${this.settings.bucket}/${gcsObjectName(this.settings.prefix, id)}`;
+  }
+}
+
+const PAGE_SIZE = 1_000;
+
+function headerOf(answer: unknown, name: string): string | undefined {
+  const { headers } = answer as { readonly headers?: Readonly<Record<string, string>> };
+  return headers?.[name];
+}

@@ -22,10 +22,11 @@ export type Operation =
  * - `land-late`: the connection breaks at once; the request is applied when `until` resolves, if its conditions hold then.
  * - `hold`: the request is applied and answered when `until` resolves.
  * - `double`: something on the way sends the request twice; the answer is that of the `first` or the `second`.
+ * - `wrong-checksum`: applied, and answered with checksums of something else.
  * - `tear`: the headers and half of the body arrive, then the connection breaks (or nothing more comes: `stall`).
  */
 export type Fault =
-  | { readonly kind: "reset" | "stall" | "lose-answer" | "stall-answer" }
+  | { readonly kind: "reset" | "stall" | "lose-answer" | "stall-answer" | "wrong-checksum" }
   | { readonly kind: "answer"; readonly status: number }
   | { readonly kind: "land-late" | "hold"; readonly until: Promise<unknown> }
   | { readonly kind: "double"; readonly answer: "first" | "second" }

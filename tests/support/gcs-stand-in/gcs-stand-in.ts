@@ -112,6 +112,12 @@ export class GcsStandIn {
       case "hold":
         await fault.until;
         return this.api.handle(call);
+      case "wrong-checksum": {
+        const answer = this.api.handle(call);
+        const resource = JSON.parse(answer.body.toString("utf8")) as object;
+        const wrong = { ...resource, crc32c: "AAAAAA==", md5Hash: "AAAAAAAAAAAAAAAAAAAAAA==" };
+        return { ...answer, body: Buffer.from(JSON.stringify(wrong)) };
+      }
       case "double": {
         const first = this.api.handle(call);
         const second = this.api.handle(call);

@@ -1,0 +1,55 @@
+import type { RequestHandler } from "express";
+import type { Logger } from "pino";
+import { pathOf } from "./answer";
+import { openContext } from "./request-context";
+
+/** Told of each request when it is over: the metrics. */
+export interface RequestObserver {
+  answered(request: {
+    readonly method: string;
+    /** The pattern, not the path: ids would make as many series as there are payments. */
+    readonly route: string;
+    readonly status: number;
+    readonly seconds: number;
+  }): void;
+}
+
+/**
+ * Names each request, and writes one line about it when it is over. No header, query or body is ever written: those are
+ * where secrets are. By hand and not pino-http, whose child loggers cost more than the rest of a request's middleware.
+ */
+export function accessLog(logger: Logger, observer?: RequestObserver): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    const context = openContext(request, response);
+    response.setHeader("X-Request-Id", context.requestId);
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    response.setHeader("Cache-Control", "no-store");
+    response.once("close", () => {
+      const durationMs = performance.now() - startedAt;
+      const { method } = request;
+      // 499: nothing was answered, because nobody was there any more.
+      const status = response.headersSent ? response.statusCode : 499;
+      const route = routeOf(request.baseUrl, request.route);
+      observer?.answered({ method, route, status, seconds: durationMs / 1_000 });
+      const { requestId, caller, problem } = context;
+      const line = {
+        requestId,
+        method,
+        path: pathOf(request),
+        status,
+        durationMs: Math.round(durationMs * 10) / 10,
+        ...(caller === undefined ? {} : { merchant: caller.merchant, keyId: caller.keyId }),
+        ...(problem === undefined ? {} : { problem }),
+      };
+      if (status >= 500) logger.warn(line, "answered");
+      else logger.info(line, "answered");
+    });
+    next();
+  };
+}
+
+function routeOf(baseUrl: string, route: unknown): string {
+  const path = (route as { path?: unknown } | undefined)?.path;
+  return typeof path === "string" ? `${baseUrl}${path}`.replace(/(.)\/$/, "$1") : "none";
+}

@@ -1,0 +1,35 @@
+import type { Request, Response } from "express";
+import { problemDetails, problemJson, type ToldError } from "./problem-details";
+import { problemKind } from "./problem-table";
+import { contextOf } from "./request-context";
+
+/** Express's own `json` also makes an ETag and looks up types, at a cost that a capture notices. */
+export function answerJson(response: Response, status: number, body: object): void {
+  answerText(response, status, "application/json; charset=utf-8", JSON.stringify(body));
+}
+
+export function answerProblem(request: Request, response: Response, error: ToldError): void {
+  const { status, retryAfterSeconds } = problemKind(error.code);
+  if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", retryAfterSeconds);
+  if (error.replayed) response.setHeader("Idempotency-Replayed", "true");
+  if (status === 401) response.setHeader("WWW-Authenticate", 'Bearer realm="holdfast"');
+  const { allow } = error.facts as { allow?: readonly string[] };
+  if (allow !== undefined) response.setHeader("Allow", allow.join(", "));
+  const problem = problemDetails(error, pathOf(request), contextOf(response).requestId);
+  answerText(response, status, "application/problem+json; charset=utf-8", problemJson(problem));
+}
+
+export function answerText(response: Response, status: number, contentType: string, text: string): void {
+  response.statusCode = status;
+  response.setHeader("Content-Type", contentType);
+  response.setHeader("Content-Length", Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** Without the query, which may hold anything; as a URI, and not longer than a reader needs. */
+export function pathOf({ originalUrl }: Request): string {
+  const path = originalUrl.split("?", 1)[0] ?? "";
+  return path
+    .slice(0, 200)
+    .replace(/%(?![0-9A-Fa-f]{2})|[^\w\-.~:/@!$&'()*+,;=%]/g, (char) => encodeURIComponent(char));
+}

@@ -1,0 +1,68 @@
+import express, { type Express } from "express";
+import type { Logger } from "pino";
+import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
+import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
+import { accessLog } from "./access-log";
+import { answerText } from "./answer";
+import { authenticated } from "./authentication";
+import { errorHandler, routeNotFound } from "./error-handler";
+import { gatewayRouter, type GatewayMoves } from "./gateway-router";
+import { healthRouter, type Probe } from "./health-router";
+import { requestHistogram, type MetricsRegistry } from "./http-metrics";
+import type { Lifecycle } from "./lifecycle";
+import { docsRouter } from "./docs-router";
+import { paymentsRouter, type PaymentUseCases } from "./payments-router";
+import { route } from "./routes";
+
+export interface HttpAppParts extends PaymentUseCases {
+  readonly authenticate: Pick<AuthenticateCaller, "execute">;
+  /** The configured wait for a payment's lock; a request only ever shortens it. */
+  readonly lockTimeouts: LockTimeoutPolicy;
+  /** What `/readyz` asks, by name. */
+  readonly readiness: Readonly<Record<string, Probe>>;
+  readonly lifecycle: Lifecycle;
+  readonly logger: Logger;
+  /** Of the program, for `/openapi.json`. */
+  readonly version: string;
+  /** Told of each request, and shown at `/metrics`. */
+  readonly metrics?: MetricsRegistry;
+  /** Only where the gateway is the simulated one. */
+  readonly gatewayMoves?: GatewayMoves;
+}
+
+/** The whole HTTP interface, without a server around it. Each route gets the middleware it needs and no more. */
+export function createHttpApp(parts: HttpAppParts): Express {
+  const { authenticate, lifecycle, lockTimeouts, logger, metrics, gatewayMoves } = parts;
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+
+  app.use(accessLog(logger, metrics === undefined ? undefined : requestHistogram(metrics)));
+  app.use((_request, response, next) => {
+    // Whoever comes now should come back over a new connection, which somebody else will accept.
+    if (lifecycle.isDraining) response.setHeader("Connection", "close");
+    next();
+  });
+
+  const knowCaller = authenticated(authenticate);
+  app.use(
+    "/payments",
+    knowCaller,
+    paymentsRouter({ inWorld: (_request, _response, work) => work(parts), lockTimeouts, lifecycle }),
+  );
+  if (gatewayMoves !== undefined) app.use("/gateway", knowCaller, gatewayRouter(gatewayMoves));
+
+  app.use(healthRouter(parts));
+  app.use(docsRouter(parts.version));
+  if (metrics !== undefined) {
+    route(app, "/metrics", {
+      get: async (_request, response) => {
+        answerText(response, 200, metrics.contentType, await metrics.metrics());
+      },
+    });
+  }
+  app.use(routeNotFound);
+  app.use(errorHandler(logger));
+  return app;
+}

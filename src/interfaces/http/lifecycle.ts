@@ -1,0 +1,41 @@
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
+
+type Phase = "serving" | "leaving" | "draining";
+
+/**
+ * Where the service is between start and exit: `leaving` still serves everybody but says at `/readyz` that it goes,
+ * `draining` begins nothing new.
+ */
+export class Lifecycle {
+  private phase: Phase = "serving";
+  private readonly listeners = new Set<() => void>();
+
+  get isReady(): boolean {
+    return this.phase === "serving";
+  }
+
+  get isDraining(): boolean {
+    return this.phase === "draining";
+  }
+
+  leave(): void {
+    if (this.phase === "serving") this.phase = "leaving";
+  }
+
+  drain(): void {
+    this.phase = "draining";
+    for (const listener of [...this.listeners]) listener();
+    this.listeners.clear();
+  }
+
+  /** Calls back when draining begins. Returns how to forget that. */
+  onDrain(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Throws when nothing new may begin. */
+  assertServing(): void {
+    if (this.isDraining) throw new StoreUnavailableError("the service is shutting down");
+  }
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { problemDetails, problemJson, toldError } from "./problem-details";
+import { RequestError } from "./request-error";
+
+/** For what is not HTTP at all: there is no request and no route, but there is an answer. */
+export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = randomUUID();
+  const problem = problemDetails(toldError(meaningOf(error)), "/", requestId);
+  const body = problemJson(problem);
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`,
+      "Connection: close",
+      "Content-Type: application/problem+json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      "",
+      body,
+    ].join("\r\n"),
+    () => socket.destroy(),
+  );
+}
+
+function meaningOf({ code }: NodeJS.ErrnoException): RequestError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new RequestError("headers_too_large", "The headers are too large.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new RequestError("request_timeout", "The request did not arrive in time.");
+    default:
+      return new RequestError("malformed_request", "This is not HTTP as this server understands it.");
+  }
+}

@@ -1,0 +1,3 @@
+export function openApiDocument(version: string): object {
+  return { openapi: "3.1.1", info: { title: "Holdfast", version } };
+}

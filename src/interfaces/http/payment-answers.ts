@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { visibleStatuses } from "./payment-requests";
+import { amountOut, idOut, instantOut } from "./wire-values";
+
+export const operationAnswer = z.strictObject({
+  id: idOut,
+  status: z.enum(["succeeded", "failed", "unknown"]).meta({
+    description: "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
+  }),
+  amount: amountOut,
+  failureCode: z.string().nullable(),
+  needsReview: z.boolean().meta({ description: "Only a person can decide what became of it." }),
+  createdAt: instantOut,
+  settledAt: instantOut.nullable(),
+});
+
+export const paymentAnswer = z.strictObject({
+  id: idOut,
+  merchant: z.string(),
+  status: z.enum(visibleStatuses),
+  amount: amountOut.min(1),
+  currency: z.string().regex(/^[A-Z]{3}$/),
+  amountCapturable: amountOut,
+  amountCaptured: amountOut,
+  amountRefunded: amountOut,
+  reference: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  authorizedAt: instantOut.nullable(),
+  expiresAt: instantOut,
+  createdAt: instantOut,
+  updatedAt: instantOut,
+  captures: z.array(operationAnswer),
+  refunds: z.array(operationAnswer),
+});
+
+export const paymentEventAnswer = z.strictObject({
+  id: z.string(),
+  type: z.string(),
+  at: instantOut,
+  data: z.record(z.string(), z.unknown()).meta({
+    description: "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said.",
+  }),
+});
+
+export const onePaymentAnswer = z.strictObject({ payment: paymentAnswer });
+export const capturedAnswer = z.strictObject({ capture: operationAnswer, payment: paymentAnswer });
+export const paymentListAnswer = z.strictObject({
+  data: z.array(paymentAnswer),
+  nextCursor: z.string().nullable(),
+});
+export const eventListAnswer = z.strictObject({
+  data: z.array(paymentEventAnswer),
+  nextCursor: z.null(),
+});

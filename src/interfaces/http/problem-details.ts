@@ -1,0 +1,134 @@
+import {
+  describeHolder,
+  LockContentionError,
+  LockError,
+  LockTimeoutError,
+} from "../../application/ports/lock-errors";
+import type { LockHolder } from "../../application/ports/lock-provider";
+import {
+  InvalidCursorError,
+  StoreUnavailableError,
+  VersionConflictError,
+} from "../../application/ports/payment-repository";
+import { UnauthorizedError } from "../../application/use-cases/authenticate-caller";
+import { InvalidValueError, PaymentError } from "../../domain/payment-errors";
+import { problemCodeOf, problemKind, type ErrorCode, type ProblemCode } from "./problem-table";
+import { RequestError } from "./request-error";
+
+/** What is told of an error: nothing that is not written here leaves the process. */
+export interface ToldError {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** The refusal was stored before this request came. */
+  readonly replayed: boolean;
+  /** False for an error that nobody foresaw: it has to be logged in full. */
+  readonly foreseen: boolean;
+}
+
+/** RFC 9457. Facts of the problem are members beside these. */
+export interface ProblemDetails {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: ProblemCode;
+  readonly retryable: boolean;
+  readonly requestId: string;
+  readonly [fact: string]: unknown;
+}
+
+export function toldError(error: unknown): ToldError {
+  if (error instanceof PaymentError) return told(error.code, error.message, error.facts, error.replayed);
+  if (error instanceof RequestError) return told(error.code, error.message, error.facts);
+  if (error instanceof UnauthorizedError) return told(error.code, error.message);
+  if (error instanceof InvalidCursorError) {
+    const detail = "not a cursor of this list: begin again without one";
+    return told(error.code, "The query is not valid.", { errors: [{ parameter: "cursor", detail }] });
+  }
+  if (error instanceof InvalidValueError) return told(error.code, `This is not valid: ${error.message}.`);
+  if (error instanceof LockError) return toldLockError(error);
+  if (error instanceof VersionConflictError) {
+    return told(error.code, "The payment kept changing under this request: repeat it.");
+  }
+  if (error instanceof StoreUnavailableError) {
+    return told(error.code, "The service cannot answer right now: repeat the request later, with the same key.");
+  }
+  return unforeseen;
+}
+
+export function problemDetails(error: ToldError, instance: string, requestId: string): ProblemDetails {
+  const { status, title, retryable } = problemKind(error.code);
+  return {
+    ...error.facts,
+    type: `urn:holdfast:problem:${error.code}`,
+    title,
+    status,
+    detail: error.detail,
+    instance,
+    code: error.code,
+    retryable,
+    requestId,
+  };
+}
+
+/** JSON of a problem, with bigints as numbers: no amount is above 2^53. */
+export function problemJson(problem: ProblemDetails): string {
+  return JSON.stringify(problem, (_key, value: unknown) =>
+    typeof value === "bigint" ? Number(value) : value,
+  );
+}
+
+const unforeseen: ToldError = {
+  code: "internal_error",
+  detail: "Something went wrong that should not have. The operator finds it in the log by the request id.",
+  facts: {},
+  replayed: false,
+  foreseen: false,
+};
+
+function told(code: ErrorCode, detail: string, facts: object = {}, replayed = false): ToldError {
+  return { code: problemCodeOf(code), detail, facts: { ...facts }, replayed, foreseen: true };
+}
+
+/** A backend's own words may name hosts and credentials, so they are for the log alone. */
+function toldLockError(error: LockError): ToldError {
+  if (error instanceof LockTimeoutError) {
+    const { limit, holder, resourceId, waitedMs } = error;
+    const waited = limit.timeout === 0 ? "tried once" : `waited ${inSeconds(waitedMs)} s`;
+    return told(
+      error.code,
+      `Held by ${describeHolder(holder)}: ${waited} for ${resourceId}, as ${limit.source} allows.`,
+      holder === undefined ? {} : { holder: shownHolder(holder) },
+    );
+  }
+  if (error instanceof LockContentionError) {
+    const { holder, resourceId } = error;
+    return told(
+      error.code,
+      `Held by ${describeHolder(holder)}, and somebody is waiting for ${resourceId} already.`,
+      holder === undefined ? {} : { holder: shownHolder(holder) },
+    );
+  }
+  switch (error.code) {
+    case "lock_unavailable":
+      return told(error.code, "The lock service does not answer. Nothing was sent: repeat the request.");
+    case "lock_lost":
+      return told(error.code, "The lock was lost before anything was sent: repeat the request.");
+    case "wait_cancelled":
+      return told(error.code, "The service is shutting down. Nothing was sent: repeat the request.");
+    case "lock_timeout":
+    case "lock_contended":
+    case "lock_reentrancy":
+      return unforeseen;
+  }
+}
+
+function shownHolder({ host, pid, purpose, since }: LockHolder): object {
+  return { host, pid, purpose, since };
+}
+
+function inSeconds(ms: number): number {
+  return Number((ms / 1_000).toFixed(1));
+}

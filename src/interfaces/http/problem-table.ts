@@ -1,0 +1,120 @@
+import type { LockErrorCode } from "../../application/ports/lock-errors";
+import type { InvalidValueCode, PaymentErrorCode } from "../../domain/payment-errors";
+import type { RequestErrorCode } from "./request-error";
+
+/** Everything that the layers below and the routes can fail with. */
+export type ErrorCode =
+  | PaymentErrorCode
+  | InvalidValueCode
+  | LockErrorCode
+  | RequestErrorCode
+  | "unauthorized"
+  | "invalid_cursor"
+  | "version_conflict"
+  | "service_unavailable"
+  | "internal_error";
+
+export interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  /** Whether the same request may succeed later, without any change to it. */
+  readonly retryable: boolean;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Told under another code, because the difference means nothing to a caller. */
+interface ToldAs<Code extends ErrorCode> {
+  readonly toldAs: Code;
+}
+
+/** Somebody is inside, and will soon be out. */
+const LOCK_SECONDS = 1;
+/** The gateway is asked about an open operation at most every two seconds. */
+export const IN_PROGRESS_SECONDS = 2;
+const GATEWAY_SECONDS = 5;
+
+const final = (status: number, title: string): ProblemKind => ({ status, title, retryable: false });
+const passing = (status: number, title: string, retryAfterSeconds?: number): ProblemKind => ({
+  status,
+  title,
+  retryable: true,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+/** The one place where a code becomes a status. A code without an entry does not compile. */
+export const problemTable = {
+  unauthorized: final(401, "No valid API key"),
+  operator_key_required: final(403, "Operator key required"),
+
+  invalid_payment_id: final(400, "Not a payment id"),
+  invalid_operation_id: final(400, "Not an operation id"),
+  idempotency_key_required: final(400, "Idempotency key missing"),
+  invalid_idempotency_key: final(400, "Not an idempotency key"),
+  invalid_request: final(400, "Invalid request"),
+  invalid_cursor: { toldAs: "invalid_request" },
+  invalid_currency: { toldAs: "invalid_request" },
+  invalid_amount: { toldAs: "invalid_request" },
+  invalid_merchant: { toldAs: "invalid_request" },
+  malformed_json: final(400, "Malformed JSON"),
+  malformed_request: final(400, "Malformed request"),
+  route_not_found: final(404, "No such route"),
+  method_not_allowed: final(405, "Method not allowed"),
+  request_timeout: passing(408, "Request not received in time"),
+  body_too_large: final(413, "Body too large"),
+  unsupported_media_type: final(415, "Unsupported media type"),
+  headers_too_large: final(431, "Headers too large"),
+
+  payment_not_found: final(404, "No such payment"),
+  payment_already_captured: final(409, "Payment already captured"),
+  payment_not_capturable: final(409, "Payment cannot be captured"),
+  payment_not_voidable: final(409, "Payment cannot be voided"),
+  payment_not_refundable: final(409, "Payment cannot be refunded"),
+  payment_expired: final(409, "Authorization expired"),
+  amount_exceeds_authorized: final(422, "Amount exceeds what is authorized"),
+  amount_exceeds_captured: final(422, "Amount exceeds what is captured"),
+  currency_mismatch: final(422, "Other currency than the payment's"),
+  authorization_declined: final(402, "Authorization declined"),
+  capture_declined: final(402, "Capture declined"),
+  void_declined: final(402, "Void declined"),
+  refund_declined: final(402, "Refund declined"),
+
+  idempotency_key_reused: final(422, "Idempotency key used for another request"),
+  idempotency_key_in_use: passing(409, "Idempotency key in use", IN_PROGRESS_SECONDS),
+  authorize_in_progress: passing(409, "Authorization in progress", IN_PROGRESS_SECONDS),
+  capture_in_progress: passing(409, "Capture in progress", IN_PROGRESS_SECONDS),
+  void_in_progress: passing(409, "Void in progress", IN_PROGRESS_SECONDS),
+  refund_in_progress: passing(409, "Refund in progress", IN_PROGRESS_SECONDS),
+  payment_busy: passing(409, "Payment busy", LOCK_SECONDS),
+  version_conflict: { toldAs: "payment_busy" },
+
+  lock_timeout: passing(503, "Payment locked", LOCK_SECONDS),
+  lock_contended: { toldAs: "lock_timeout" },
+  lock_unavailable: passing(503, "Lock service unavailable", LOCK_SECONDS),
+  lock_lost: passing(503, "Lock lost", LOCK_SECONDS),
+  // Only while shutting down: to a caller that hung up nothing is told at all.
+  wait_cancelled: { toldAs: "service_unavailable" },
+  lock_reentrancy: { toldAs: "internal_error" },
+  gateway_unavailable: passing(503, "Payment gateway unavailable", GATEWAY_SECONDS),
+  service_unavailable: passing(503, "Service unavailable"),
+  // With an idempotency key it is always safe to ask again.
+  internal_error: passing(500, "Internal error"),
+} as const satisfies Record<ErrorCode, ProblemKind | ToldAs<ErrorCode>>;
+
+/** The codes that callers can meet. */
+export type ProblemCode = {
+  [Code in ErrorCode]: (typeof problemTable)[Code] extends ProblemKind ? Code : never;
+}[ErrorCode];
+
+export function problemCodeOf(code: ErrorCode): ProblemCode {
+  const entry: ProblemKind | ToldAs<ProblemCode> = problemTable[code];
+  return "toldAs" in entry ? entry.toldAs : (code as ProblemCode);
+}
+
+export function problemKind(code: ProblemCode): ProblemKind {
+  return problemTable[code];
+}
+
+/** In the order of the table. */
+export const problemCodes = (Object.keys(problemTable) as ErrorCode[]).filter(
+  (code): code is ProblemCode => problemCodeOf(code) === code,
+);

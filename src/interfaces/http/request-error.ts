@@ -1,0 +1,33 @@
+/** What can be wrong with a request before any use case sees it. */
+export type RequestErrorCode =
+  | "operator_key_required"
+  | "idempotency_key_required"
+  | "invalid_request"
+  | "malformed_json"
+  | "malformed_request"
+  | "unsupported_media_type"
+  | "body_too_large"
+  | "headers_too_large"
+  | "request_timeout"
+  | "route_not_found"
+  | "method_not_allowed";
+
+/** One thing that is wrong with a body (by JSON pointer) or with the query (by parameter). */
+export interface InvalidPart {
+  readonly pointer?: string;
+  readonly parameter?: string;
+  readonly detail: string;
+}
+
+/** A request that no use case should see. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+
+  constructor(
+    readonly code: RequestErrorCode,
+    message: string,
+    readonly facts: { readonly errors?: readonly InvalidPart[]; readonly allow?: readonly string[] } = {},
+  ) {
+    super(message);
+  }
+}

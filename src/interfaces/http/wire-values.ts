@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { MAX_AMOUNT, parseCurrency, type Currency } from "../../domain/money";
+
+/** Control characters and halves of surrogate pairs do not survive every store: they are refused here, by name. */
+const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
+
+export function text(maxLength: number) {
+  return z.string().min(1).max(maxLength).regex(PRINTABLE, "has characters that cannot be printed");
+}
+
+export const amountIn = z
+  .int()
+  .min(1)
+  .max(Number(MAX_AMOUNT))
+  .transform((amount) => BigInt(amount))
+  .meta({ description: "In the currency's minor unit: 1250 is 12.50 EUR, or 1250 JPY." });
+
+export const currencyIn = z
+  .string()
+  .regex(/^[A-Za-z]{3}$/, "is not three letters")
+  .transform((code, context): Currency => {
+    try {
+      return parseCurrency(code);
+    } catch {
+      context.addIssue({ code: "custom", message: "is not a currency code of ISO 4217", input: code });
+      return z.NEVER;
+    }
+  })
+  .meta({ description: "ISO 4217, in either case." });
+
+export const instantIn = z.iso
+  .datetime({ offset: true })
+  .transform((iso) => new Date(iso))
+  .meta({ description: "ISO 8601 with an offset or Z." });
+
+export const metadata = z
+  .record(text(64), z.string().max(500).regex(PRINTABLE, "has characters that cannot be printed"))
+  .refine((entries) => Object.keys(entries).length <= 50, "has more than 50 entries")
+  .meta({ description: "Up to 50 names of your own, each with a text.", maxProperties: 50 });
+
+export const idOut = z.uuid();
+/** Totals may be zero. */
+export const amountOut = z.int().min(0).max(Number(MAX_AMOUNT));
+export const instantOut = z.iso.datetime();

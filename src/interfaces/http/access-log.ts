@@ -43,6 +43,7 @@ export function accessLog(logger: Logger, observer?: RequestObserver): RequestHa
         ...(problem === undefined ? {} : { problem }),
       };
       if (status >= 500) logger.warn(line, "answered");
+      else if (route === "/healthz" || route === "/readyz") logger.debug(line, "answered");
       else logger.info(line, "answered");
     });
     next();

@@ -1,6 +1,7 @@
 import { Router, type RequestHandler } from "express";
 import { z } from "zod";
 import { parsePaymentId, type PaymentId } from "../../domain/identifiers";
+import type { Money } from "../../domain/money";
 import type { OperationKind } from "../../domain/operation";
 import { answerJson } from "./answer";
 import { operatorOnly } from "./authentication";
@@ -11,7 +12,7 @@ import { amountOut, instantOut } from "./wire-values";
 export interface GatewayMoveView {
   readonly kind: OperationKind;
   readonly gatewayKey: string;
-  readonly amount: bigint;
+  readonly amount: Money;
   readonly at: Date;
 }
 
@@ -37,7 +38,7 @@ export function gatewayRouter(gatewayMoves: GatewayMoves): Router {
       moves: found.map(({ kind, gatewayKey, amount, at }) => ({
         kind,
         gatewayKey,
-        amount: Number(amount),
+        amount: Number(amount.amount),
         at: at.toISOString(),
       })),
     });

@@ -101,11 +101,11 @@ export class GracefulShutdown {
     });
   }
 
-  private async close({ name, close }: Closer): Promise<void> {
+  private async close(closer: Closer): Promise<void> {
     try {
-      await close();
+      await closer.close();
     } catch (error) {
-      this.parts.logger.error({ err: error, closer: name }, "could not be closed");
+      this.parts.logger.error({ err: error, closer: closer.name }, "could not be closed");
     }
   }
 }

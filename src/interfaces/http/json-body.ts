@@ -45,7 +45,10 @@ function bodyError(error: unknown): unknown {
       return new RequestError("malformed_json", "The body is not JSON.");
     case "encoding.unsupported":
     case "charset.unsupported":
-      return new RequestError("unsupported_media_type", "Send the body as uncompressed application/json in UTF-8.");
+      return new RequestError(
+        "unsupported_media_type",
+        "Send the body as uncompressed application/json in UTF-8.",
+      );
     default:
       // Any other 4xx that it found, such as a length that does not match.
       return typeof status === "number" && status >= 400 && status < 500

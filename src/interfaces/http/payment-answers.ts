@@ -5,7 +5,8 @@ import { amountOut, idOut, instantOut } from "./wire-values";
 export const operationAnswer = z.strictObject({
   id: idOut,
   status: z.enum(["succeeded", "failed", "unknown"]).meta({
-    description: "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
+    description:
+      "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
   }),
   amount: amountOut,
   failureCode: z.string().nullable(),
@@ -38,7 +39,8 @@ export const paymentEventAnswer = z.strictObject({
   type: z.string(),
   at: instantOut,
   data: z.record(z.string(), z.unknown()).meta({
-    description: "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said.",
+    description:
+      "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said.",
   }),
 });
 

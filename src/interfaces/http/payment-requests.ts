@@ -10,9 +10,12 @@ export const authorizeRequest = z.strictObject({
   amount: amountIn,
   currency: currencyIn,
   paymentMethod: text(255).meta({
-    description: "The gateway's token of a card. The simulated gateway knows `tok_ok`, `tok_capture_decline` and more.",
+    description:
+      "The gateway's token of a card. The simulated gateway knows `tok_ok`, `tok_capture_decline` and more.",
   }),
-  reference: text(255).optional().meta({ description: "Your own name for the payment; lists can be filtered by it." }),
+  reference: text(255)
+    .optional()
+    .meta({ description: "Your own name for the payment; lists can be filtered by it." }),
   metadata: metadata.optional(),
   expiresIn: z
     .int()

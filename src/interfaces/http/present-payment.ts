@@ -49,4 +49,3 @@ function presentOperations(operations: readonly Operation[], kind: OperationKind
     .filter((operation) => operation.kind === kind && operation.status !== "not_sent")
     .map(presentOperation);
 }
-

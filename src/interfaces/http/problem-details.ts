@@ -40,7 +40,7 @@ export interface ProblemDetails {
 }
 
 export function toldError(error: unknown): ToldError {
-  if (error instanceof PaymentError) return told(error.code, error.message, error.facts, error.replayed);
+  if (isPaymentError(error)) return told(error.code, error.message, error.facts, error.replayed);
   if (error instanceof RequestError) return told(error.code, error.message, error.facts);
   if (error instanceof UnauthorizedError) return told(error.code, error.message);
   if (error instanceof InvalidCursorError) {
@@ -53,15 +53,17 @@ export function toldError(error: unknown): ToldError {
     return told(error.code, "The payment kept changing under this request: repeat it.");
   }
   if (error instanceof StoreUnavailableError) {
-    return told(error.code, "The service cannot answer right now: repeat the request later, with the same key.");
+    return told(
+      error.code,
+      "The service cannot answer right now: repeat the request later, with the same key.",
+    );
   }
   return unforeseen;
 }
 
 export function problemDetails(error: ToldError, instance: string, requestId: string): ProblemDetails {
   const { status, title, retryable } = problemKind(error.code);
-  return {
-    ...error.facts,
+  const members = {
     type: `urn:holdfast:problem:${error.code}`,
     title,
     status,
@@ -71,6 +73,8 @@ export function problemDetails(error: ToldError, instance: string, requestId: st
     retryable,
     requestId,
   };
+  // The members come first for the reader, and last so that no fact can take the name of one.
+  return { ...members, ...error.facts, ...members };
 }
 
 /** JSON of a problem, with bigints as numbers: no amount is above 2^53. */
@@ -78,6 +82,11 @@ export function problemJson(problem: ProblemDetails): string {
   return JSON.stringify(problem, (_key, value: unknown) =>
     typeof value === "bigint" ? Number(value) : value,
   );
+}
+
+/** `instanceof` alone would leave the error's own type parameter open. */
+function isPaymentError(error: unknown): error is PaymentError {
+  return error instanceof PaymentError;
 }
 
 const unforeseen: ToldError = {

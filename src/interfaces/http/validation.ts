@@ -42,7 +42,9 @@ function invalid(
 }
 
 function jsonPointer(path: readonly PropertyKey[]): string {
-  return shortened(path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""));
+  return shortened(
+    path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
+  );
 }
 
 function shortened(text: string): string {

@@ -1,0 +1,179 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import pino from "pino";
+import type { ApiKey } from "../../src/application/ports/api-key-store";
+import type { LockProvider } from "../../src/application/ports/lock-provider";
+import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../src/application/ports/lock-timeout";
+import type { PaymentRepository } from "../../src/application/ports/payment-repository";
+import { AuthenticateCaller } from "../../src/application/use-cases/authenticate-caller";
+import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
+import { CapturePayment } from "../../src/application/use-cases/capture-payment";
+import { ReadPayments } from "../../src/application/use-cases/read-payments";
+import { parseMerchantId } from "../../src/domain/identifiers";
+import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
+import { createHttpServer } from "../../src/interfaces/http/http-server";
+import { Lifecycle } from "../../src/interfaces/http/lifecycle";
+import { createHash } from "node:crypto";
+import { PaymentsWorld } from "./payments-world";
+
+export interface HttpWorldParts {
+  readonly locks?: LockProvider;
+  readonly payments?: PaymentRepository;
+  readonly lockTimeouts?: LockTimeoutPolicy;
+  readonly app?: Partial<HttpAppParts>;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // What a server sent is not known before it was looked at.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+/** A real server on a free port of this machine, in front of a real store and a gateway that can be watched. */
+export class HttpWorld {
+  readonly world: PaymentsWorld;
+  readonly lifecycle = new Lifecycle();
+  readonly keys = new ListedKeys();
+  readonly logLines: string[] = [];
+  readonly server: Server;
+  private sent = 0;
+
+  constructor(parts: HttpWorldParts = {}) {
+    this.world = new PaymentsWorld({
+      locks: parts.locks ?? new InMemoryLockProvider(),
+      ...(parts.payments === undefined ? {} : { payments: parts.payments }),
+    });
+    const { context, simulated } = this.world;
+    const logger = pino({ level: "trace" }, { write: (line: string) => void this.logLines.push(line) });
+    const app = createHttpApp({
+      authorizePayment: new AuthorizePayment(context),
+      capturePayment: new CapturePayment(context),
+      readPayments: new ReadPayments(context.payments),
+      authenticate: new AuthenticateCaller(this.keys, context.clock),
+      lockTimeouts: parts.lockTimeouts ?? builtInLockTimeouts,
+      readiness: { store: () => context.payments.ping() },
+      lifecycle: this.lifecycle,
+      logger,
+      version: "0.0.0",
+      gatewayMoves: (paymentId) => simulated.moves(paymentId),
+      ...parts.app,
+    });
+    this.server = createHttpServer(app);
+  }
+
+  async open(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    return this;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    {
+      body,
+      headers = {},
+      signal,
+    }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ): Promise<HttpAnswer> {
+    const answer = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get("content-type")?.includes("json") === true;
+    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {
+    return this.call("GET", path, { headers });
+  }
+
+  /** Resolves with the id of a payment that was authorized over HTTP. */
+  async authorize(
+    wanted: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ): Promise<string> {
+    const { body } = await this.call("POST", "/payments", {
+      headers: { "idempotency-key": `authorize-${(this.sent += 1)}`, ...headers },
+      body: { amount: 1_000, currency: "EUR", paymentMethod: "tok_ok", ...wanted },
+    });
+    return body.payment.id as string;
+  }
+
+  capture(
+    id: string,
+    key: string,
+    body: unknown = {},
+    headers: Record<string, string> = {},
+  ): Promise<HttpAnswer> {
+    return this.call("POST", `/payments/${id}/capture`, {
+      headers: { "idempotency-key": key, ...headers },
+      body,
+    });
+  }
+
+  /** How often the gateway moved money by captures of this payment. */
+  async timesCaptured(id: string): Promise<number> {
+    return (await this.world.simulated.moves(id)).filter(({ kind }) => kind === "capture").length;
+  }
+
+  /** The lines about finished requests. */
+  get accessLog(): Record<string, unknown>[] {
+    return this.logLines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === "answered");
+  }
+}
+
+/** Keys that a test hands out. */
+export class ListedKeys {
+  readonly secrets = new Map<string, ApiKey>();
+  ever = false;
+
+  /** Resolves with nothing: the secret is known before. */
+  add(secret: string, merchant: string, operator = false): ApiKey {
+    const key: ApiKey = {
+      id: `key-${this.secrets.size + 1}`,
+      merchant: parseMerchantId(merchant),
+      operator,
+      name: null,
+      prefix: secret.slice(0, 4),
+      createdAt: new Date(0),
+      revokedAt: null,
+    };
+    this.secrets.set(createHash("sha256").update(secret).digest("hex"), key);
+    this.ever = true;
+    return key;
+  }
+
+  revoke(secret: string): void {
+    this.secrets.delete(createHash("sha256").update(secret).digest("hex"));
+  }
+
+  async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
+    return this.secrets.get(secretHash) ?? null;
+  }
+
+  async anyEverCreated(): Promise<boolean> {
+    return this.ever;
+  }
+}

@@ -79,8 +79,15 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   close(): void {
+    if (!this.connection.isOpen) return;
     this.statements.clear();
-    if (this.connection.isOpen) this.connection.close();
+    try {
+      // The last close would do this, but the package keeps the connection until its statements are collected.
+      this.connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Nothing is lost: what is in the log is read from there when the file is opened again.
+    }
+    this.connection.close();
   }
 
   private statement(text: string): StatementSync {

@@ -131,6 +131,16 @@ export function describePaymentGuards(name: string, make: () => Promise<PaymentR
       await expect(commit(offences[guard]())).resolves.toBeDefined();
     });
 
+    it("an event that was written is neither changed nor dropped, not even past the port", async () => {
+      const payment = capturedPayment();
+      await harness.repository.save(payment, "new");
+      for (const statement of ["UPDATE events SET type = 'x'", "DELETE FROM events"]) {
+        if (harness.rewriteHistory === undefined) break;
+        await expect(harness.rewriteHistory(statement)).rejects.toThrow("never changed or dropped");
+      }
+      expect(await harness.repository.events(payment.id)).toEqual(payment.newEvents);
+    });
+
     describe("two captures of one payment", () => {
       async function captureTwice(): Promise<Payment | undefined> {
         const { version } = await harness.repository.save(authorized, "new");

@@ -1,0 +1,7 @@
+import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/in-memory-api-key-store";
+import { describeApiKeyStore } from "./api-key-store-contract";
+
+describeApiKeyStore("InMemoryApiKeyStore", async () => ({
+  store: new InMemoryApiKeyStore(),
+  close: async () => {},
+}));

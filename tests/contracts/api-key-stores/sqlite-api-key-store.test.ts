@@ -1,0 +1,16 @@
+import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql-api-key-store";
+import { openMigrated, temporarySqlite } from "../../support/temporary-sqlite";
+import { describeApiKeyStore } from "./api-key-store-contract";
+
+describeApiKeyStore("SqlApiKeyStore on SQLite", async () => {
+  const { sqlite, path, close } = await temporarySqlite();
+  const secondConnection = await openMigrated(path);
+  return {
+    store: new SqlApiKeyStore(sqlite),
+    elsewhere: new SqlApiKeyStore(secondConnection),
+    close: async () => {
+      secondConnection.close();
+      await close();
+    },
+  };
+});

@@ -1,0 +1,271 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { CompiledQuery } from "kysely";
+import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
+import { parsePaymentId } from "../../../src/domain/identifiers";
+import type { Migration } from "../../../src/infrastructure/persistence/migrations/migration";
+import { migrations } from "../../../src/infrastructure/persistence/migrations/migrations";
+import { SqliteDatabase } from "../../../src/infrastructure/persistence/sqlite-database";
+import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
+import { SqliteMigration } from "../../../src/infrastructure/persistence/sqlite-migration";
+import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite-payment-repository";
+import { SystemClock } from "../../../src/infrastructure/time/system-clock";
+import { authorizedPayment, capturedPayment, capturingPayment, NOON } from "../../support/payments";
+import { openMigrated } from "../../support/temporary-sqlite";
+
+const clock = new SystemClock();
+/** Children compile what they load. */
+const CHILDREN_TIMEOUT_MS = 60_000;
+
+describe("a SQLite store", () => {
+  let folder: string;
+  let path: string;
+  const opened: SqliteDatabase[] = [];
+  const children: ChildProcess[] = [];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "holdfast-sqlite-"));
+    path = join(folder, "holdfast.db");
+  });
+  afterEach(async () => {
+    for (const sqlite of opened.splice(0)) sqlite.close();
+    for (const child of children.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(): Promise<SqliteDatabase> {
+    const sqlite = await openMigrated(path);
+    opened.push(sqlite);
+    return sqlite;
+  }
+
+  function pragma(sqlite: SqliteDatabase, name: string): unknown {
+    const [row] = sqlite.all(CompiledQuery.raw(`PRAGMA ${name}`)) as Record<string, unknown>[];
+    return row?.[name];
+  }
+
+  function run(script: string): ChildProcess {
+    const child = spawn(
+      process.execPath,
+      ["--require", require.resolve("esbuild-register"), join(__dirname, script), path],
+      { stdio: ["pipe", "pipe", "inherit"] },
+    );
+    children.push(child);
+    return child;
+  }
+
+  describe("when it is opened again", () => {
+    it("gives back every payment with its large amounts, instants, metadata, version and history", async () => {
+      const payment = capturedPayment(
+        authorizedPayment({
+          amount: 999_999_999_999n,
+          createdAt: new Date("1999-12-31T23:59:59.999Z"),
+          metadata: { a: "1", ü: "ß" },
+        }),
+      );
+      const first = await open();
+      await new SqlitePaymentRepository(first).save(payment, "new");
+      first.close();
+      const again = new SqlitePaymentRepository(await open());
+      expect(await again.find(payment.id)).toEqual({ payment: payment.stored(), version: 1 });
+      expect(await again.events(payment.id)).toEqual(payment.newEvents);
+    });
+
+    it("writes each commit to the disk before it acknowledges it, also in a file that was WAL before", async () => {
+      (await open()).close();
+      const again = await open();
+      expect(pragma(again, "journal_mode")).toBe("wal");
+      expect(pragma(again, "synchronous")).toBe(2n);
+      expect(pragma(again, "foreign_keys")).toBe(1n);
+    });
+
+    it("still writes an operation whose stored self it has not read itself", async () => {
+      const capturing = capturingPayment();
+      await new SqlitePaymentRepository(await open()).save(capturing, "new");
+      const other = new SqlitePaymentRepository(await open());
+      const declined = capturing
+        .stored()
+        .settle(
+          capturing.openOperation!.id,
+          { outcome: "declined", reason: "no" },
+          capturing.openOperation!.id,
+          NOON,
+          { now: NOON, nextId: () => "00000000-0000-7000-8000-000000000001", trace: {} },
+        );
+      await other.save(declined, 1);
+      expect((await other.find(capturing.id))?.payment.facts).toEqual(declined.facts);
+    });
+  });
+
+  it("has everything in its one file when it is closed, so that the file can be copied", async () => {
+    const payment = authorizedPayment();
+    const first = await open();
+    await new SqlitePaymentRepository(first).save(payment, "new");
+    first.close();
+    const copy = join(folder, "copy.db");
+    await copyFile(path, copy);
+    path = copy;
+    expect(await new SqlitePaymentRepository(await open()).find(payment.id)).not.toBeNull();
+  });
+
+  it("makes the folder it is to be in", async () => {
+    path = join(folder, "not", "there", "yet", "holdfast.db");
+    await expect(new SqlitePaymentRepository(await open()).ping()).resolves.toBeUndefined();
+  });
+
+  it(
+    "has everything it acknowledged after its process was killed",
+    async () => {
+      const child = run("save-then-wait.ts");
+      const acknowledged: string[] = [];
+      for await (const line of createInterface({ input: child.stdout! })) {
+        acknowledged.push(line);
+        if (acknowledged.length === 25) child.kill("SIGKILL");
+      }
+      const repository = new SqlitePaymentRepository(await open());
+      for (const id of acknowledged) {
+        const found = await repository.find(parsePaymentId(id));
+        expect(found?.payment.facts.status).toBe("captured");
+        expect(await repository.events(parsePaymentId(id))).toHaveLength(found!.payment.facts.eventCount);
+      }
+      expect(acknowledged.length).toBeGreaterThanOrEqual(25);
+    },
+    CHILDREN_TIMEOUT_MS,
+  );
+
+  describe("when it is migrated", () => {
+    const second: Migration = {
+      version: 2,
+      name: "a note",
+      statements: () => ["CREATE TABLE note (n integer)"],
+    };
+    const broken: Migration = {
+      version: 3,
+      name: "half",
+      statements: () => ["CREATE TABLE half (n integer)", "junk"],
+    };
+
+    it("goes from nothing to the newest version, and then has nothing to do", async () => {
+      const sqlite = await SqliteDatabase.open(path);
+      opened.push(sqlite);
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 0, to: 1 });
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 1, to: 1 });
+    });
+
+    it("goes forward from where it is, and keeps what is there", async () => {
+      const sqlite = await open();
+      const payment = authorizedPayment();
+      await new SqlitePaymentRepository(sqlite).save(payment, "new");
+      const known = [...migrations, second];
+      expect(await new SqliteMigration(sqlite, clock, known).migrate()).toEqual({ from: 1, to: 2 });
+      expect(await new SqlitePaymentRepository(sqlite).find(payment.id)).not.toBeNull();
+    });
+
+    it("stays at its version, whole, when a step fails", async () => {
+      const sqlite = await open();
+      const known = [...migrations, second, broken];
+      await expect(new SqliteMigration(sqlite, clock, known).migrate()).rejects.toThrow("syntax error");
+      expect(
+        sqlite.all(CompiledQuery.raw("SELECT name FROM sqlite_schema WHERE name IN ('note', 'half')")),
+      ).toEqual([]);
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 1, to: 1 });
+    });
+
+    it("refuses a newer schema in words, and leaves it alone", async () => {
+      const sqlite = await open();
+      await new SqliteMigration(sqlite, clock, [...migrations, second]).migrate();
+      await expect(new SqliteMigration(sqlite, clock).migrate()).rejects.toMatchObject({
+        code: "schema_too_new",
+        message: expect.stringMatching(/schema version 2.*versions up to 1.*run the newer program/),
+      });
+      expect(sqlite.all(CompiledQuery.raw("SELECT n FROM note"))).toEqual([]);
+    });
+
+    it(
+      "is migrated once when several processes start together",
+      async () => {
+        const processes = [1, 2, 3].map(() => run("migrate-once.ts"));
+        const reports = processes.map(async (child) => {
+          const [[line]] = await Promise.all([
+            once(createInterface({ input: child.stdout! }), "line"),
+            once(child, "exit"),
+          ]);
+          return line as string;
+        });
+        for (const child of processes) child.stdin!.end("go\n");
+        expect((await Promise.all(reports)).sort()).toEqual(["0-1", "1-1", "1-1"]);
+      },
+      CHILDREN_TIMEOUT_MS,
+    );
+  });
+
+  describe("says that it is unavailable", () => {
+    it("where the file is no database", async () => {
+      await writeFile(path, "this is not a database ".repeat(500));
+      await expect(SqliteDatabase.open(path)).rejects.toMatchObject({
+        code: "service_unavailable",
+        message: expect.stringContaining("file is not a database"),
+      });
+    });
+
+    it("where the path is a folder", async () => {
+      await mkdir(path);
+      await expect(SqliteDatabase.open(path)).rejects.toBeInstanceOf(StoreUnavailableError);
+    });
+
+    it("where its folder cannot be made", async () => {
+      await writeFile(join(folder, "file"), "");
+      await expect(SqliteDatabase.open(join(folder, "file", "holdfast.db"))).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
+    });
+
+    it("where another process holds the write lock, with nothing half-written", async () => {
+      const repository = new SqlitePaymentRepository(await open());
+      const payment = authorizedPayment();
+      const other = new (loadSqlite().DatabaseSync)(path);
+      other.exec("BEGIN IMMEDIATE");
+      await expect(repository.save(payment, "new")).rejects.toBeInstanceOf(StoreUnavailableError);
+      other.exec("COMMIT");
+      other.close();
+      expect(await repository.find(payment.id)).toBeNull();
+      await expect(repository.save(payment, "new")).resolves.toMatchObject({ version: 1 });
+    });
+
+    it("where the file may be read only", async () => {
+      const sqlite = await open();
+      const payment = authorizedPayment();
+      const repository = new SqlitePaymentRepository(sqlite);
+      sqlite.execute("PRAGMA query_only = ON");
+      await expect(repository.save(payment, "new")).rejects.toBeInstanceOf(StoreUnavailableError);
+      sqlite.execute("PRAGMA query_only = OFF");
+      expect(await repository.find(payment.id)).toBeNull();
+    });
+
+    it("where it is damaged", async () => {
+      const sqlite = await open();
+      const repository = new SqlitePaymentRepository(sqlite);
+      for (let n = 0; n < 50; n += 1) await repository.save(capturedPayment(), "new");
+      sqlite.close();
+      const pages = await readFile(path);
+      await writeFile(path, pages.fill(0xab, 4096));
+      const again = SqliteDatabase.open(path).then(async (damaged) => {
+        opened.push(damaged);
+        await new SqlitePaymentRepository(damaged).save(capturedPayment(), "new");
+      });
+      await expect(again).rejects.toBeInstanceOf(StoreUnavailableError);
+    });
+
+    it("once it is closed", async () => {
+      const sqlite = await open();
+      const repository = new SqlitePaymentRepository(sqlite);
+      sqlite.close();
+      await expect(repository.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+      await expect(repository.save(authorizedPayment(), "new")).rejects.toBeInstanceOf(StoreUnavailableError);
+    });
+  });
+});

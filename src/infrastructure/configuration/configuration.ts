@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
   }
 
   /** Junk that was typed is a usage error; junk that was configured is a configuration error, and outranks it. */
-  get isUsage(): boolean {
-    return this.mistakes.every(({ kind }) => kind === "flag");
+  get code(): "usage" | "bad_configuration" {
+    return this.mistakes.every(({ kind }) => kind === "flag") ? "usage" : "bad_configuration";
   }
 }
 

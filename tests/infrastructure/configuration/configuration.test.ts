@@ -82,16 +82,16 @@ describe.each(names)("the setting %s", (name) => {
       readConfiguration({ flags: { config: good, [flag]: junk }, environment: {} }),
     );
     expect(typed.mistakes.map(({ source }) => source)).toEqual([`--${flag}`]);
-    expect(typed.isUsage).toBe(true);
+    expect(typed.code).toBe("usage");
     const exported = mistakesOf(() =>
       readConfiguration({ flags: { config: good }, environment: { [environment]: junk } }),
     );
     expect(exported.mistakes.map(({ source }) => source)).toEqual([environment]);
-    expect(exported.isUsage).toBe(false);
+    expect(exported.code).toBe("bad_configuration");
     const bad = file(`"${flag}" = "${junk}"\n`);
     const written = mistakesOf(() => readConfiguration({ flags: { config: bad }, environment: {} }));
     expect(written.mistakes.map(({ source }) => source)).toEqual([`${flag} in ${bad}`]);
-    expect(written.isUsage).toBe(false);
+    expect(written.code).toBe("bad_configuration");
   });
 });
 
@@ -166,7 +166,7 @@ test("all mistakes are told at once", () => {
   const config = file(
     'port = 99999\ncolour = "red"\n[locking]\ntimeout = "soon"\nspeed = 1\n[locking.scopes]\nlunch = 1\n',
   );
-  const { mistakes, isUsage } = mistakesOf(() =>
+  const { mistakes, code } = mistakesOf(() =>
     readConfiguration({ flags: { config, store: "tape:" }, environment: { HOLDFAST_HOST: "?" } }),
   );
   expect(mistakes.map(({ source }) => source)).toEqual([
@@ -178,7 +178,7 @@ test("all mistakes are told at once", () => {
     `[locking] speed in ${config}`,
     `[locking.scopes] lunch in ${config}`,
   ]);
-  expect(isUsage).toBe(false);
+  expect(code).toBe("bad_configuration");
 });
 
 test("a named file that is not there is refused, the default one is not needed", () => {
@@ -191,17 +191,17 @@ test("a named file that is not there is refused, the default one is not needed",
 
 test("a file that is not TOML is refused with its name", () => {
   const config = file("port = = 1");
-  const { mistakes, isUsage } = mistakesOf(() =>
+  const { mistakes, code } = mistakesOf(() =>
     readConfiguration({ flags: {}, environment: { HOLDFAST_CONFIG: config } }),
   );
   expect(mistakes[0]?.message).toContain("not valid TOML");
-  expect(isUsage).toBe(false);
+  expect(code).toBe("bad_configuration");
 });
 
 test("none: needs consent, and the refusal is about configuration even when it was typed", () => {
   const config = file("");
   const refused = mistakesOf(() => readConfiguration({ flags: { config, locks: "none:" }, environment: {} }));
-  expect(refused.isUsage).toBe(false);
+  expect(refused.code).toBe("bad_configuration");
   expect(refused.message).toContain("--allow-unlocked");
   const accepted = { flags: { config, locks: "none:", "allow-unlocked": "true" }, environment: {} };
   expect(readConfiguration(accepted).settings.locks.value).toEqual({ kind: "none" });

@@ -1,0 +1,6 @@
+import pino, { type Logger } from "pino";
+
+/** Structured lines on stderr: stdout belongs to results. Whatever could carry a secret is never written. */
+export function makeLogger(level: string): Logger {
+  return pino({ level, base: { pid: process.pid } }, pino.destination({ fd: 2, sync: false }));
+}

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AddressInfo } from "node:net";
+import { BackgroundWork } from "../../application/operations/background-work";
+import { longestHoldMs } from "../../application/operations/budgets";
+import { GracefulShutdown, type EndingSignal } from "../../interfaces/http/graceful-shutdown";
+import { createHttpApp } from "../../interfaces/http/http-app";
+import { createHttpServer } from "../../interfaces/http/http-server";
+import { Lifecycle } from "../../interfaces/http/lifecycle";
+import { refusalToListen } from "../../interfaces/http/listening-rule";
+import { withoutPassword } from "../configuration/adapter-urls";
+import { ConfigurationError, type Configuration } from "../configuration/configuration";
+import { inWords } from "../configuration/lock-timeouts";
+import { openApplication, type Application } from "./application";
+import { tokens } from "./tokens";
+
+const SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
+
+/** The HTTP API and its background work, until a signal ends them. Resolves when everything is closed. */
+export async function serve(
+  configuration: Configuration,
+  version: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const application = await openApplication(configuration);
+  try {
+    await refuseOpenDoor(configuration, application);
+  } catch (error) {
+    await application.close();
+    throw error;
+  }
+  const { container } = application;
+  const { settings, lockTimeouts } = configuration;
+  const logger = container.get(tokens.logger);
+  const lifecycle = new Lifecycle();
+  const payments = container.get(tokens.payments);
+  const app = createHttpApp({
+    authorizePayment: container.get(tokens.authorizePayment),
+    capturePayment: container.get(tokens.capturePayment),
+    readPayments: container.get(tokens.readPayments),
+    authenticate: container.get(tokens.authenticateCaller),
+    lockTimeouts: container.get(tokens.lockTimeouts),
+    readiness: { store: () => payments.ping() },
+    lifecycle,
+    logger,
+    version,
+    ...(application.gatewayMoves === undefined ? {} : { gatewayMoves: application.gatewayMoves }),
+  });
+  const server = createHttpServer(app);
+  const background = new BackgroundWork({
+    passes: [
+      { name: "expire", run: (signal) => container.get(tokens.expireAuthorizations).execute(signal) },
+      { name: "reconcile", run: (signal) => container.get(tokens.reconcileOperations).execute(signal) },
+    ],
+    intervalMs: settings.passInterval.value * 1_000,
+    sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+    onReport: (pass, report) => {
+      if (report.done + report.failed > 0) logger.info({ pass, ...report }, "background pass");
+    },
+    onError: (pass, error) => {
+      logger.error({ err: error, pass }, "a background pass failed; the next one tries again");
+    },
+  });
+
+  const ended = new Promise<number>((resolve) => {
+    const shutdown = new GracefulShutdown({
+      server,
+      lifecycle,
+      logger,
+      announceMs: settings.shutdownDelay.value * 1_000,
+      closers: [
+        { name: "background work", close: () => background.stop() },
+        { name: "application", close: () => application.close() },
+      ],
+      exit: resolve,
+    });
+    for (const signal of SIGNALS) process.on(signal, () => void shutdown.onSignal(signal));
+  });
+  await listen(server, settings.host.value, settings.port.value).catch(async (error: unknown) => {
+    await application.close();
+    throw cannotListen(error, configuration);
+  });
+  if (settings.passInterval.value > 0) background.start();
+
+  const { port } = server.address() as AddressInfo;
+  const host = settings.host.value.includes(":") ? `[${settings.host.value}]` : settings.host.value;
+  say(`listening on http://${host}:${port}`);
+  say(
+    `store ${withoutPassword(settings.store.text ?? "")}, locks ${settings.locks.text ?? application.locks.kind}`,
+  );
+  const limit = lockTimeouts.scopes.payment;
+  if (limit.value !== "infinite" && limit.value < longestHoldMs) {
+    say(
+      `warning: a payment's lock is waited for ${inWords(limit.value)} s (${limit.source}), ` +
+        `less than the ${longestHoldMs / 1_000} s that a healthy holder may take`,
+    );
+  }
+  const status = await ended;
+  if (status !== 0) process.exit(status);
+}
+
+/** Without a key everybody is an operator, so nobody from outside may reach it. */
+async function refuseOpenDoor({ settings }: Configuration, { container }: Application): Promise<void> {
+  const refusal = refusalToListen(settings.host.value, await container.get(tokens.apiKeys).anyEverCreated());
+  if (refusal === null) return;
+  const { source, kind } = settings.host;
+  // The value is right, what it needs is missing: never a usage error.
+  throw new ConfigurationError([{ source, kind: kind === "flag" ? "environment" : kind, message: refusal }]);
+}
+
+function listen(server: ReturnType<typeof createHttpServer>, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function cannotListen(error: unknown, { settings }: Configuration): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === "EADDRINUSE" ? "something else listens there" : (code ?? String(error));
+  const message = `cannot listen on ${settings.host.value}:${settings.port.value}: ${why}; choose another with --port`;
+  return Object.assign(new Error(message, { cause: error }), { code: "service_unavailable" });
+}

@@ -1,0 +1,41 @@
+import type { PassReport } from "../../application/operations/background-pass";
+import type { MigrationReport } from "../../application/ports/store-migration";
+import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
+
+/** What the command line needs of the rest of the program. `main.ts` brings the two together. */
+export interface Backend {
+  /** Flag, environment, file and default, in that order. Throws with code `usage` or `bad_configuration`. */
+  configure(flags: Flags): ConfiguredBackend;
+  /** Every setting that has a flag. */
+  readonly settingFlags: readonly SettingFlag[];
+  readonly version: string;
+}
+
+/** By flag name, without the dashes. */
+export type Flags = Readonly<Record<string, string | undefined>>;
+
+export interface SettingFlag {
+  readonly flag: string;
+  readonly environment: string;
+  /** Empty for a switch. */
+  readonly argument: string;
+  readonly describe: string;
+  readonly fallback: string | null;
+}
+
+export interface ConfiguredBackend {
+  entries(): readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
+  /** Runs `work` with the store, migrated, and closes it afterwards. */
+  withStore<T>(work: (store: StoreCommands) => Promise<T>): Promise<T>;
+  migrate(): Promise<MigrationReport>;
+  /** Serves until a signal ends it, or throws. */
+  serve(say: (line: string) => void): Promise<void>;
+}
+
+/** What can be done on the store itself. */
+export interface StoreCommands {
+  readonly apiKeys: Pick<ManageApiKeys, "create" | "list" | "revoke">;
+  /** Throws when a server may be running on the same store. */
+  readonly reconcile: () => Promise<PassReport>;
+  readonly expire: () => Promise<PassReport>;
+}

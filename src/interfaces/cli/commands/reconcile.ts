@@ -1,0 +1,13 @@
+import { Command } from "commander";
+import type { CommandContext } from "../cli";
+import { reportPass } from "./report-pass";
+
+export function reconcileCommand(context: CommandContext): Command {
+  return new Command("reconcile")
+    .description("ask the gateway about each operation whose outcome is due, once; serve does this by itself")
+    .addHelpText(
+      "after",
+      "\nNo serve may run on the same SQLite file at the same time.\n\nExample:\n  $ holdfast reconcile --json\n",
+    )
+    .action(() => reportPass(context, "reconciled", (store) => store.reconcile()));
+}

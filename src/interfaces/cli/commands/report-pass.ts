@@ -1,0 +1,22 @@
+import type { PassReport } from "../../../application/operations/background-pass";
+import type { StoreCommands } from "../backend";
+import type { CommandContext } from "../cli";
+
+/** Some payments could not be worked on; which, the log has said. */
+class PassFailedError extends Error {
+  override readonly name = "PassFailedError";
+  readonly code = "service_unavailable";
+}
+
+export async function reportPass(
+  context: CommandContext,
+  verb: string,
+  run: (store: StoreCommands) => Promise<PassReport>,
+): Promise<void> {
+  const report = await context.configured().withStore(run);
+  const { done, skipped, failed } = report;
+  context
+    .output()
+    .result(report, `${verb} ${done}, skipped ${skipped} that somebody else is at, failed ${failed}`);
+  if (failed > 0) throw new PassFailedError(`${failed} payments failed and stay due: run it again`);
+}

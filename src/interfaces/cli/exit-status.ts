@@ -1,0 +1,49 @@
+import type { LockErrorCode } from "../../application/ports/lock-errors";
+
+/** What the process says to its caller when it ends. The child's own status passes through `run` unchanged. */
+export const exitStatus = {
+  done: 0,
+  failed: 1,
+  usage: 64,
+  unavailable: 69,
+  lockTimeout: 75,
+  contended: 76,
+  badConfiguration: 78,
+  lockLost: 79,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+type CliErrorCode =
+  | Exclude<LockErrorCode, "wait_cancelled">
+  | "usage"
+  | "bad_configuration"
+  | "service_unavailable"
+  | "schema_too_new"
+  | "data_directory_locked";
+
+const statusOfCode = {
+  usage: exitStatus.usage,
+  bad_configuration: exitStatus.badConfiguration,
+  service_unavailable: exitStatus.unavailable,
+  schema_too_new: exitStatus.badConfiguration,
+  data_directory_locked: exitStatus.lockTimeout,
+  lock_timeout: exitStatus.lockTimeout,
+  lock_contended: exitStatus.contended,
+  lock_lost: exitStatus.lockLost,
+  lock_unavailable: exitStatus.unavailable,
+  lock_reentrancy: exitStatus.failed,
+} as const satisfies Record<CliErrorCode, number>;
+
+/** The one table from errors to exit statuses. Null for an error that nobody planned for. */
+export function statusOf(error: unknown): number | null {
+  const code: unknown =
+    typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return typeof code === "string" && code in statusOfCode ? statusOfCode[code as CliErrorCode] : null;
+}
+
+/** What was typed cannot be meant. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  readonly code = "usage";
+}

@@ -1,0 +1,42 @@
+/** Where a command's words go: results to stdout and nothing else, everything about them to stderr. */
+export interface Streams {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+export class Output {
+  constructor(
+    private readonly streams: Streams,
+    private readonly options: { readonly json: boolean; readonly quiet: boolean },
+  ) {}
+
+  /** The same result for people and, with `--json`, for programs. */
+  result(json: unknown, text: string): void {
+    const line = this.options.json ? JSON.stringify(json) : text;
+    if (line !== "") this.streams.stdout.write(`${line}\n`);
+  }
+
+  /** Progress and remarks; `--quiet` keeps them back. */
+  note(text: string): void {
+    if (!this.options.quiet) this.error(text);
+  }
+
+  /** Each line begins with our name, so that it can be told from a command's own words. */
+  error(text: string): void {
+    this.streams.stderr.write(`${text.replace(/^/gm, "holdfast: ")}\n`);
+  }
+}
+
+/** Columns as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { cliBackend } from "./infrastructure/composition/cli-backend";
+import { version } from "./infrastructure/composition/version";
+import { runCli } from "./interfaces/cli/cli";
+
+/** Where the program begins. Everything else can be imported without effect. */
+async function main(): Promise<void> {
+  process.exitCode = await runCli(process.argv.slice(2), cliBackend(process.env, version()), process);
+}
+
+if (require.main === module) void main();

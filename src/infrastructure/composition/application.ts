@@ -34,7 +34,7 @@ export async function openApplication(
   try {
     const store = await openStore(settings.store.value, clock, closers);
     await store.migration.migrate();
-    const gateway = openGateway(settings.gateway.value, clock, store.openGatewayLedger);
+    const gateway = await openGateway(settings.gateway.value, clock, store.openGatewayLedger);
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(tokens.clock).toConstantValue(clock);
     container.bind(tokens.logger).toConstantValue(makeLogger(settings.logLevel.value));

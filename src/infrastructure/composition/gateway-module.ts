@@ -13,14 +13,14 @@ export interface OpenGateway {
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
 }
 
-export function openGateway(
+export async function openGateway(
   setting: GatewaySetting,
   clock: Clock,
-  openLedger: () => GatewayLedger,
-): OpenGateway {
+  openLedger: () => Promise<GatewayLedger>,
+): Promise<OpenGateway> {
   switch (setting) {
     case "simulated": {
-      const gateway = new SimulatedGateway({ ledger: openLedger(), clock });
+      const gateway = new SimulatedGateway({ ledger: await openLedger(), clock });
       return { gateway, moves: (paymentId) => gateway.moves(paymentId) };
     }
     case "stripe":

@@ -23,7 +23,7 @@ export interface OpenStore {
   readonly apiKeys: ApiKeyStore;
   readonly migration: StoreMigration;
   /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
-  readonly openGatewayLedger: () => GatewayLedger;
+  readonly openGatewayLedger: () => Promise<GatewayLedger>;
 }
 
 export async function openStore(setting: StoreSetting, clock: Clock, closers: Closers): Promise<OpenStore> {
@@ -33,7 +33,7 @@ export async function openStore(setting: StoreSetting, clock: Clock, closers: Cl
         payments: new InMemoryPaymentRepository(),
         apiKeys: new InMemoryApiKeyStore(),
         migration: { migrate: async () => ({ from: 0, to: 0 }) },
-        openGatewayLedger: () => new InMemoryGatewayLedger(),
+        openGatewayLedger: async () => new InMemoryGatewayLedger(),
       };
     case "sqlite": {
       const sqlite = await SqliteDatabase.open(setting.file);
@@ -42,8 +42,8 @@ export async function openStore(setting: StoreSetting, clock: Clock, closers: Cl
         payments: new SqlitePaymentRepository(sqlite),
         apiKeys: new SqlApiKeyStore(sqlite),
         migration: new SqliteMigration(sqlite, clock),
-        openGatewayLedger: () => {
-          const ledger = SqliteGatewayLedger.open(gatewayFileBeside(setting.file));
+        openGatewayLedger: async () => {
+          const ledger = await SqliteGatewayLedger.open(gatewayFileBeside(setting.file));
           closers.add(() => ledger.close());
           return ledger;
         },

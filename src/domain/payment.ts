@@ -429,6 +429,7 @@ export class Payment {
     dueAt: Date,
     step: Step,
   ): Decision {
+    if (this.openOperation !== undefined) throw this.inProgress(this.openOperation);
     const unsent = this.operationOfKey(kind, begin.idempotencyKey);
     if (unsent === undefined) {
       return { payment: this.withStarted(kind, begin, amount, dueAt, step), operationId: begin.operationId };

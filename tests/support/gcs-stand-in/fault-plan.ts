@@ -14,7 +14,7 @@ export type Operation =
 
 /**
  * What goes wrong with one request.
- * - `reset`: the connection breaks before the service has seen the request.
+ * - `reset`: the connection breaks, and nothing is applied.
  * - `stall`: no answer, ever; nothing is applied.
  * - `answer`: the service refuses with this status; nothing is applied.
  * - `lose-answer`: applied, then the connection breaks.
@@ -32,9 +32,17 @@ export type Fault =
   | { readonly kind: "double"; readonly answer: "first" | "second" }
   | { readonly kind: "tear"; readonly then: "reset" | "stall" };
 
+/** Which requests are meant, where not the next one of its kind. */
+export interface Only {
+  readonly object?: string;
+  /** What the request's body must contain. */
+  readonly body?: RegExp;
+  readonly times?: number;
+}
+
 interface Planned {
   readonly operations: readonly Operation[];
-  readonly object?: string;
+  readonly only: Only;
   readonly fault: Fault;
   left: number;
 }
@@ -43,27 +51,22 @@ interface Planned {
 export class FaultPlan {
   private planned: Planned[] = [];
 
-  /** The next request of this kind (and for this object name, if given) goes wrong; or the next `times` of them. */
-  next(
-    operation: Operation | readonly Operation[],
-    fault: Fault,
-    only: { object?: string; times?: number } = {},
-  ): void {
-    this.planned.push({
-      operations: typeof operation === "string" ? [operation] : operation,
-      fault,
-      left: only.times ?? 1,
-      ...(only.object === undefined ? {} : { object: only.object }),
-    });
+  /** The next request of this kind goes wrong; or the next `times` of those that are meant. */
+  next(operation: Operation | readonly Operation[], fault: Fault, only: Only = {}): void {
+    const operations = typeof operation === "string" ? [operation] : operation;
+    this.planned.push({ operations, fault, only, left: only.times ?? 1 });
   }
 
   clear(): void {
     this.planned = [];
   }
 
-  take(operation: Operation, object: string | undefined): Fault | undefined {
+  take(operation: Operation, object: string | undefined, body: Buffer): Fault | undefined {
     const found = this.planned.find(
-      (plan) => plan.operations.includes(operation) && (plan.object === undefined || plan.object === object),
+      ({ operations, only }) =>
+        operations.includes(operation) &&
+        (only.object === undefined || only.object === object) &&
+        (only.body === undefined || only.body.test(body.toString("latin1"))),
     );
     if (found === undefined) return undefined;
     found.left -= 1;

@@ -61,25 +61,22 @@ export class GcsStandIn {
     const target = request.url ?? "/";
     const method = request.method ?? "GET";
     const route = routeOf(method, target);
-    const fault = route.operation === "unknown" ? undefined : this.faults.take(route.operation, route.object);
-    const entry = this.log.record({
+    const entry: LoggedRequest = {
       operation: route.operation,
       method,
       target,
       ...(route.bucket === undefined ? {} : { bucket: route.bucket }),
       ...(route.object === undefined ? {} : { object: route.object }),
-      ...(fault === undefined ? {} : { fault: fault.kind }),
-    });
-    if (fault?.kind === "reset") return reset(request);
+    };
+    this.log.record(entry);
 
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const call: ApiRequest = {
-      ...route,
-      origin: this.url,
-      headers: request.headers,
-      body: Buffer.concat(chunks),
-    };
+    const body = Buffer.concat(chunks);
+    const fault =
+      route.operation === "unknown" ? undefined : this.faults.take(route.operation, route.object, body);
+    if (fault !== undefined) entry.fault = fault.kind;
+    const call: ApiRequest = { ...route, origin: this.url, headers: request.headers, body };
     const answer = await this.apply(call, fault, request);
     if (answer === undefined) return;
     entry.status = answer.status;
@@ -93,6 +90,9 @@ export class GcsStandIn {
     request: IncomingMessage,
   ): Promise<ApiAnswer | undefined> {
     switch (fault?.kind) {
+      case "reset":
+        reset(request);
+        return undefined;
       case "stall":
         return undefined;
       case "answer":

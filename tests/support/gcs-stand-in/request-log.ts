@@ -7,7 +7,7 @@ export interface LoggedRequest {
   readonly target: string;
   readonly bucket?: string;
   readonly object?: string;
-  readonly fault?: Fault["kind"];
+  fault?: Fault["kind"];
   /** Absent when no answer was given. */
   status?: number;
 }
@@ -21,10 +21,9 @@ export class RequestLog {
     return this.entries;
   }
 
-  record(request: LoggedRequest): LoggedRequest {
+  record(request: LoggedRequest): void {
     this.entries.push(request);
     for (const watcher of [...this.watchers]) watcher();
-    return request;
   }
 
   count(operation?: Operation, object?: string): number {

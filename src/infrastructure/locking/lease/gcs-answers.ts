@@ -60,19 +60,3 @@ function fieldOf(value: unknown, field: string): unknown {
     ? (value as Readonly<Record<string, unknown>>)[field]
     : undefined;
 }
-
-/**
- * Gives up what hangs. The client bounds the request itself, but not the way to a token for it. What was given up may
- * still be sent and applied: to the protocol it is a request without an answer.
- */
-export async function answeredWithin<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -3,10 +3,10 @@
 // Not for hot keys: the service takes about one change per second and object.
 
 import type { File, Storage } from "@google-cloud/storage";
-import { answeredWithin, missingBucket, statusOf, storeErrorOf } from "./gcs-answers";
+import { missingBucket, statusOf, storeErrorOf } from "./gcs-answers";
 import { createGcsClient } from "./gcs-client";
 import type { GcsLockLocation } from "./gcs-lock-location";
-import { mediaOf, requestMedia, type Media } from "./gcs-media";
+import { mediaOf, requestMedia } from "./gcs-media";
 import { gcsObjectName, resourceIdOfGcsObject } from "./gcs-object-name";
 import {
   parseLeaseRecord,
@@ -29,22 +29,19 @@ export interface GcsLeaseRecordStoreSettings extends GcsLockLocation {
   readonly emulatorHost?: string | undefined;
 }
 
-/** Well under the shortest sensible lease, so that a renewal has a second try. */
+/** For callers without a lease to measure it by. */
 const REQUEST_TIMEOUT_MS = 4_000;
 
-/** The client's own timeout comes first, where it applies: it frees the connection. */
-const GRACE_MS = 500;
+const PAGE_SIZE = 1_000;
 
 /** One record is one object; its version is the object's generation. */
 export class GcsLeaseRecordStore implements LeaseRecordStore {
   private readonly client: Storage;
-  private readonly limitMs: number;
   private bucketSeen = false;
 
   constructor(private readonly settings: GcsLeaseRecordStoreSettings) {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost } = settings;
     this.client = createGcsClient({ requestTimeoutMs, emulatorHost });
-    this.limitMs = requestTimeoutMs + GRACE_MS;
   }
 
   /**
@@ -58,7 +55,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
 
   async read(id: string): Promise<ReadLeaseRecord | null> {
     const doing = this.doing("read", id);
-    const answer = await this.fetch(id, doing);
+    const answer = mediaOf(await requestMedia(this.file(id)), doing);
     if (answer === "absent") {
       // A missing bucket answers 404 as well, and must not look like a free lock.
       if (!this.bucketSeen) await this.checkBucket();
@@ -79,7 +76,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     const doing = this.doing("look at", id);
     try {
       // Pinned here and not by the client's File, which makes a number of a generation.
-      const [metadata, answer] = await this.answered(this.file(id).getMetadata({ generation: version }));
+      const [metadata, answer] = await this.file(id).getMetadata({ generation: version });
       if (String(metadata.generation) !== version) return null;
       const now = Date.parse(headerOf(answer, "date") ?? "");
       const written = Date.parse(metadata.timeCreated ?? "");
@@ -103,7 +100,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     // A fresh one per call: the new generation comes back in its `metadata`, which is shared by all calls on one File.
     const file = this.file(id);
     try {
-      const saved = file.save(serializeLeaseRecord(record), {
+      await file.save(serializeLeaseRecord(record), {
         // One request instead of two; and no validation, because it answers a damaged upload with an
         // unconditional delete of whatever is there by then.
         resumable: false,
@@ -112,7 +109,6 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
         // In a bucket that the public may read, the default is an hour in caches.
         metadata: { contentType: "application/json", cacheControl: "no-store" },
       });
-      await this.answered(saved);
     } catch (error) {
       if (statusOf(error) === 412) return "conflict";
       if (statusOf(error) === 404) throw missingBucket(this.settings.bucket);
@@ -127,7 +123,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
 
   async remove(id: string, ifVersion: RecordVersion): Promise<void> {
     try {
-      await this.answered(this.file(id).delete({ ifGenerationMatch: ifVersion }));
+      await this.file(id).delete({ ifGenerationMatch: ifVersion });
     } catch (error) {
       if (statusOf(error) === 412 || statusOf(error) === 404) return;
       throw storeErrorOf(error, this.doing("remove", id));
@@ -151,23 +147,12 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   private async page(query: object): Promise<[File[], object | null]> {
     const { bucket, prefix } = this.settings;
     try {
-      const [files, next] = await this.answered(this.client.bucket(bucket).getFiles(query));
+      const [files, next] = await this.client.bucket(bucket).getFiles(query);
       return [files, next];
     } catch (error) {
       if (statusOf(error) === 404) throw missingBucket(bucket);
       throw storeErrorOf(error, `cannot list gs://${bucket}/${prefix}`);
     }
-  }
-
-  private async fetch(id: string, doing: string): Promise<Media | "absent"> {
-    const outcome = await this.answered(requestMedia(this.file(id))).catch((error: unknown) => {
-      throw storeErrorOf(error, doing);
-    });
-    return mediaOf(outcome, doing);
-  }
-
-  private answered<T>(answer: Promise<T>): Promise<T> {
-    return answeredWithin(this.limitMs, answer);
   }
 
   private file(id: string): File {
@@ -178,8 +163,6 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     return `cannot ${verb} gs://${this.settings.bucket}/${gcsObjectName(this.settings.prefix, id)}`;
   }
 }
-
-const PAGE_SIZE = 1_000;
 
 function headerOf(answer: unknown, name: string): string | undefined {
   const { headers } = answer as { readonly headers?: Readonly<Record<string, string>> };

@@ -1,0 +1,38 @@
+import { GcsLeaseRecordStore } from "./gcs-lease-record-store";
+import { parseGcsLockLocation } from "./gcs-lock-location";
+import { LeaseLockProvider, type LeaseLockProviderOptions } from "./lease-lock-provider";
+import { leaseSettings } from "./lease-settings";
+
+export interface GcsLeaseLockProviderOptions extends Omit<LeaseLockProviderOptions, "adapter"> {
+  /** Another implementation of the storage API. Default: what `STORAGE_EMULATOR_HOST` says; else the real service. */
+  readonly emulatorHost?: string;
+}
+
+/**
+ * Excludes: everyone on the same bucket and prefix, on any machine that reaches Cloud Storage.
+ * Survives: a dead holder, after its lease; lost, late and repeated requests; clocks that disagree by any amount.
+ * Not for: hot keys. One object takes about one change per second, so one id is good for a hold every two seconds.
+ */
+export class GcsLeaseLockProvider extends LeaseLockProvider {
+  /** Where the leases are, for those who look at them from outside. */
+  readonly records: GcsLeaseRecordStore;
+
+  /** `location` is `gs://bucket` or `gs://bucket/prefix`; a `RangeError` says what is wrong with it. Sends nothing yet. */
+  constructor(location: string, options: GcsLeaseLockProviderOptions = {}) {
+    const { emulatorHost = process.env["STORAGE_EMULATOR_HOST"], ...others } = options;
+    const records = new GcsLeaseRecordStore({
+      ...parseGcsLockLocation(location),
+      requestTimeoutMs: leaseSettings(options.lease).requestTimeoutMs,
+      ...(emulatorHost === undefined || emulatorHost === "" ? {} : { emulatorHost }),
+    });
+    super(records, { ...others, adapter: "gcs" });
+    this.records = records;
+  }
+
+  /** The same, after making sure that the bucket is there and open to us; rejects with `PermanentLeaseStoreError` if not. */
+  static async open(location: string, options?: GcsLeaseLockProviderOptions): Promise<GcsLeaseLockProvider> {
+    const provider = new GcsLeaseLockProvider(location, options);
+    await provider.records.checkBucket();
+    return provider;
+  }
+}

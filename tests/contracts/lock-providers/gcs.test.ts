@@ -1,0 +1,50 @@
+import { GcsLeaseLockProvider } from "../../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
+import type { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs-lease-record-store";
+import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/lease-record-store";
+import { describeLockProvider } from "../../../src/lock-contract";
+import { openGcsWorld } from "../../support/gcs-locks";
+
+describeLockProvider(
+  { describe, it },
+  {
+    name: GcsLeaseLockProvider.name,
+    layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+    patienceMs: 30_000,
+    open: async () => {
+      const world = await openGcsWorld();
+      const locks = world.provider();
+      return {
+        locks,
+        leftovers: () => locks.size,
+        close: () => world.close(),
+        child: world.child(),
+        // The lease and its margin, and the last look of the one who waits.
+        recoveryMs: 15_000,
+        lease: {
+          another: () => world.provider(),
+          // As after a stall in which the store was cleaned up: what the holder had is gone.
+          lose: async (id) => world.put(id, null),
+          failReleases: () => {
+            const release = /"ownerId":null/;
+            if (world.standIn !== undefined)
+              world.standIn.faults.next(
+                "object.insert",
+                { kind: "answer", status: 503 },
+                { body: release, times: Infinity },
+              );
+            else refuseReleases(locks.records);
+          },
+        },
+      };
+    },
+  },
+);
+
+/** Where the other end cannot be told to fail. */
+function refuseReleases(records: GcsLeaseRecordStore): void {
+  const write = records.write.bind(records);
+  records.write = (id, record, ifVersion) =>
+    record.ownerId === null
+      ? Promise.reject(new TransientLeaseStoreError("refused"))
+      : write(id, record, ifVersion);
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { createGcsClient } from "../../src/infrastructure/locking/lease/gcs-client";
+import {
+  GcsLeaseLockProvider,
+  type GcsLeaseLockProviderOptions,
+} from "../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
+import type { LeaseSettings } from "../../src/infrastructure/locking/lease/lease-settings";
+import type { ChildCommand } from "../../src/lock-contract";
+import { tsChild } from "./child-command";
+import { GcsStandIn } from "./gcs-stand-in/gcs-stand-in";
+
+/** The shortest lease there may be, and waiters that look often: seconds of real time are dear in a test. */
+export const QUICK_LEASE: Partial<LeaseSettings> = {
+  ttlMs: 1_500,
+  marginMs: 2_000,
+  waiterCheckMs: 100,
+  waiterPollMs: 50,
+  waiterRenewMs: 500,
+  waiterTtlMs: 1_500,
+  yieldMs: 1_000,
+  requestTimeoutMs: 1_000,
+};
+
+/**
+ * A folder of its own in a bucket: of the stand-in; or, for `npm run test:gcs`, of the implementation at
+ * `STORAGE_EMULATOR_HOST`, or of the real service where only `HOLDFAST_TEST_GCS_BUCKET` is given.
+ */
+export interface GcsWorld {
+  readonly location: string;
+  /** Absent where another implementation of the API is tested. */
+  readonly standIn?: GcsStandIn;
+  provider(lease?: Partial<LeaseSettings>): GcsLeaseLockProvider;
+  child(script?: string, lease?: Partial<LeaseSettings>): ChildCommand;
+  /** Puts something there as somebody else would, or takes it away with null. */
+  put(resourceId: string, content: string | null): Promise<void>;
+  close(): Promise<void>;
+}
+
+const BUCKET = "holdfast-locks";
+
+export async function openGcsWorld(): Promise<GcsWorld> {
+  const isOurs = process.env["HOLDFAST_TEST_GCS"] !== "1";
+  const standIn = isOurs ? await GcsStandIn.start({ buckets: [BUCKET] }) : undefined;
+  const emulatorHost = standIn?.url ?? process.env["STORAGE_EMULATOR_HOST"];
+  const bucket = isOurs ? BUCKET : (process.env["HOLDFAST_TEST_GCS_BUCKET"] ?? BUCKET);
+  if (emulatorHost === undefined && bucket === BUCKET)
+    throw new Error("npm run test:gcs needs STORAGE_EMULATOR_HOST, or HOLDFAST_TEST_GCS_BUCKET");
+  const client = createGcsClient({ requestTimeoutMs: 10_000, emulatorHost });
+  if (!isOurs && !(await client.bucket(bucket).exists())[0]) await client.createBucket(bucket);
+  const folder = `test-${randomBytes(6).toString("hex")}`;
+  const location = `gs://${bucket}/${folder}`;
+  const reached = emulatorHost === undefined ? {} : { emulatorHost };
+  const opened: GcsLeaseLockProvider[] = [];
+
+  return {
+    location,
+    ...(standIn === undefined ? {} : { standIn }),
+    provider: (lease = QUICK_LEASE) => {
+      const provider = new GcsLeaseLockProvider(location, { ...reached, lease });
+      opened.push(provider);
+      return provider;
+    },
+    child: (script = join(__dirname, "gcs-lock-child.ts"), lease = QUICK_LEASE) =>
+      tsChild(script, { GCS_CHILD: JSON.stringify({ location, options: { ...reached, lease } }) }),
+    put: async (resourceId, content) => {
+      const file = client.bucket(bucket).file(`${folder}/${resourceId}.json`);
+      if (content === null) await file.delete();
+      else await file.save(content, { resumable: false, contentType: "application/json" });
+    },
+    close: async () => {
+      await Promise.all(opened.map((provider) => provider.close()));
+      if (standIn === undefined) await client.bucket(bucket).deleteFiles({ prefix: `${folder}/` });
+      else await standIn.close();
+    },
+  };
+}
+
+/** What a child process was told about its world. */
+export function gcsChildOptions(): { location: string; options: GcsLeaseLockProviderOptions } {
+  return JSON.parse(process.env["GCS_CHILD"] ?? "") as ReturnType<typeof gcsChildOptions>;
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  removeExclusively,
+  rewriteExclusively,
+  takeExclusively,
+  type ExclusiveLockParts,
+} from "./exclusive-lock";
+import type { HeldFile } from "./file-tenure";
+import type { ModeAttempt } from "./kernel-mode";
+import { holderOf, parseRecord, type LockRecord } from "./lock-record";
+import type { Processes } from "./process-identity";
+
+/** Somebody replacing a file needs milliseconds; more than the longest pause means that it is stopped, not slow. */
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 1000;
+
+/** The lock is the file, and a dead holder's file is taken over when its process is gone. */
+export class ExclusiveCreateMode {
+  constructor(
+    private readonly parts: ExclusiveLockParts & { readonly processes: Processes },
+    /** Fires when the backend closes: a file that could not be removed by then is left to the next one's PID check. */
+    private readonly closing: AbortSignal,
+  ) {}
+
+  async attempt(path: string, own: LockRecord): Promise<ModeAttempt> {
+    try {
+      const taken = await takeExclusively(this.parts, path, own);
+      if (taken.taken) return { held: this.hold(path, own) };
+      const record = taken.by ?? parseRecord((await this.parts.files.read(path)) ?? "");
+      return typeof record === "string" ? {} : { holder: await holderOf(record, this.parts.processes) };
+    } catch (error) {
+      // A failure on the way may have come after the file was made.
+      await this.remove(path, own).catch(() => {});
+      throw error;
+    }
+  }
+
+  private hold(path: string, own: LockRecord): HeldFile {
+    let current = own;
+    return {
+      whyLost: () => whyNotOwn(path, own.nonce),
+      nameChild: async (pid) => {
+        const childStartTime = this.parts.processes.startTimeOf(pid);
+        // Ended already: a number without its start time could be mistaken for a later process.
+        if (childStartTime === null && own.startTime !== null) return;
+        current = { ...current, childPid: pid, childStartTime };
+        await this.untilNotBusy(() => rewriteExclusively(this.parts, path, current));
+      },
+      giveBack: () => this.untilNotBusy(() => this.remove(path, current)).catch(() => {}),
+    };
+  }
+
+  private remove(path: string, own: LockRecord) {
+    return removeExclusively(this.parts, path, own, (record) => record.nonce === own.nonce);
+  }
+
+  /** Bounded by the life of the process that is in the way: a dead one's breaker is taken over. */
+  private async untilNotBusy(change: () => Promise<string>): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; (await change()) === "busy"; pauseMs *= 2) {
+      if (this.closing.aborted) return;
+      await sleep(Math.min(pauseMs, LONGEST_PAUSE_MS), undefined, { signal: this.closing });
+    }
+  }
+}
+
+function whyNotOwn(path: string, nonce: string): string | null {
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? `${path} was removed` : null;
+  }
+  const record = parseRecord(content);
+  if (typeof record === "string") return `${path} was overwritten`;
+  return record.nonce === nonce ? null : `${path} now belongs to pid ${record.pid} on ${record.host}`;
+}

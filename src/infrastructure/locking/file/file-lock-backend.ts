@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import { join, resolve } from "node:path";
+import { LockUnavailableError } from "../../../application/ports/lock-errors";
+import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
+import { ExclusiveCreateMode } from "./exclusive-create-mode";
+import { drawFence } from "./fence-counter";
+import { UnusableLockFileError } from "./file-lock-errors";
+import { FileTenure } from "./file-tenure";
+import { KernelMode, type ModeAttempt } from "./kernel-mode";
+import { loadKernelLocks, type KernelLocks } from "./kernel-locks";
+import { openLockDirectory, type FileLockMode } from "./lock-directory";
+import { fenceFileName, lockFileName } from "./lock-file-name";
+import { NodeLockFiles, type LockFiles } from "./lock-files";
+import type { LockRecord } from "./lock-record";
+import { LocalProcesses, type Processes } from "./process-identity";
+import { ReleaseWatch } from "./release-watch";
+
+export interface FileLockOptions {
+  /** Made if it is missing, readable by its owner alone. */
+  readonly directory: string;
+  /** `auto`: kernel locks where the filesystem and the platform have them, unless the directory is bound already. */
+  readonly mode?: FileLockMode | "auto";
+  readonly files?: LockFiles;
+  readonly processes?: Processes;
+  readonly loadKernelLocks?: () => KernelLocks;
+  /** Wall clock, for people and for fencing tokens. */
+  readonly nowMs?: () => number;
+}
+
+/** How long `close` lets a release wait for a process that is stopped in the middle of replacing the file. */
+const CLOSING_GRACE_MS = 2000;
+
+interface Mode {
+  readonly name: FileLockMode;
+  attempt(path: string, own: LockRecord): Promise<ModeAttempt>;
+}
+
+/**
+ * Excludes: processes on this host that lock in the same directory.
+ * Survives: any process killed at any instant; a stopped one keeps its locks, and so does its living command.
+ * Not for: several hosts, not even on a shared filesystem; nor against `flock(1)`, which the kernel keeps apart from this.
+ */
+export class FileLockBackend implements LockBackend {
+  readonly adapter = "file";
+  private readonly directory: string;
+  private readonly processes: Processes;
+  private readonly closing = new AbortController();
+  private readonly releases = new Set<Promise<void>>();
+  private readonly tenures = new Map<string, FileTenure>();
+  private readonly watch: ReleaseWatch;
+  private opening: Promise<Mode> | undefined;
+
+  constructor(private readonly options: FileLockOptions) {
+    // Now, not at the first attempt: the process may change its working directory meanwhile.
+    this.directory = resolve(options.directory);
+    this.processes = options.processes ?? new LocalProcesses();
+    this.watch = new ReleaseWatch(this.directory);
+  }
+
+  async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
+    const path = this.lockFile(resourceId);
+    try {
+      const mode = await this.mode();
+      const own = this.newRecord(resourceId, request.purpose);
+      const result = await mode.attempt(path, own);
+      if (result.held === undefined) {
+        const holder = result.holder === undefined ? {} : { holder: result.holder };
+        return { kind: "held", ...holder, advice: advise(mode, path) };
+      }
+      const { held } = result;
+      try {
+        const fence = await drawFence(join(this.directory, fenceFileName(resourceId)), this.nowMs());
+        return { kind: "acquired", tenure: this.begin(resourceId, fence, held) };
+      } catch (error) {
+        await held.giveBack();
+        throw error;
+      }
+    } catch (error) {
+      // The directory may have been removed since: look at it afresh next time.
+      this.opening = undefined;
+      if (!(error instanceof UnusableLockFileError)) throw error;
+      throw new LockUnavailableError(resourceId, error.message, { cause: error });
+    }
+  }
+
+  /** The current tenure this process has of an id, for those who start a command under it. */
+  tenureOf(resourceId: string): FileTenure | undefined {
+    return this.tenures.get(resourceId);
+  }
+
+  lockFile(resourceId: string): string {
+    return join(this.directory, lockFileName(resourceId));
+  }
+
+  onReleased(resourceId: string, wake: () => void): () => void {
+    return this.watch.listen(this.lockFile(resourceId), wake);
+  }
+
+  async close(): Promise<void> {
+    this.watch.close();
+    const grace = setTimeout(() => this.closing.abort(), CLOSING_GRACE_MS);
+    await Promise.all(this.releases);
+    clearTimeout(grace);
+    this.closing.abort();
+  }
+
+  private begin(resourceId: string, fence: bigint, held: NonNullable<ModeAttempt["held"]>): FileTenure {
+    const tenure = new FileTenure(resourceId, fence, {
+      ...held,
+      giveBack: async () => {
+        this.tenures.delete(resourceId);
+        const release = held.giveBack();
+        this.releases.add(release);
+        await release;
+        this.releases.delete(release);
+      },
+    });
+    this.tenures.set(resourceId, tenure);
+    return tenure;
+  }
+
+  private mode(): Promise<Mode> {
+    this.opening ??= this.openMode();
+    return this.opening;
+  }
+
+  private async openMode(): Promise<Mode> {
+    const files = this.options.files ?? new NodeLockFiles();
+    const load = this.options.loadKernelLocks ?? loadKernelLocks;
+    const opened = await openLockDirectory(
+      { files, loadKernelLocks: load },
+      this.directory,
+      this.options.mode ?? "auto",
+    );
+    const { processes } = this;
+    const mode =
+      opened.kernelLocks === undefined
+        ? new ExclusiveCreateMode({ files, processes }, this.closing.signal)
+        : new KernelMode(opened.kernelLocks, processes);
+    return { name: opened.mode, attempt: (path, own) => mode.attempt(path, own) };
+  }
+
+  private newRecord(resourceId: string, purpose: string | undefined): LockRecord {
+    return {
+      ...this.processes.self(),
+      resourceId,
+      nonce: randomBytes(8).toString("hex"),
+      task: purpose ?? null,
+      since: new Date(this.nowMs()).toISOString(),
+      childPid: null,
+      childStartTime: null,
+      released: false,
+    };
+  }
+
+  private nowMs(): number {
+    return (this.options.nowMs ?? Date.now)();
+  }
+}
+
+/** What a person can do beyond waiting longer. */
+function advise(mode: Mode, path: string): string {
+  return mode.name === "kernel"
+    ? `wait longer, or end that process (the lock file is ${path}; removing it frees nothing)`
+    : `wait longer, or end that process; if it ran on another host or in another container and is gone for certain, break the lock (holdfast locks break; its file is ${path})`;
+}

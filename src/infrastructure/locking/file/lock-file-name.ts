@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
 /**
- * Longest encoded id kept readable, in characters. With the longest suffix a name stays below 143 bytes, the smallest
- * limit among common filesystems (eCryptfs).
+ * Longest encoded id kept readable, in characters. With the longest suffix (three breakers and one written aside) a
+ * name stays below 143 bytes, the smallest limit among common filesystems (eCryptfs).
  */
-const LONGEST_READABLE = 100;
-const KEPT_OF_A_LONG_ID = 36;
+const LONGEST_READABLE = 80;
+const KEPT_OF_A_LONG_ID = 14;
 
 /**
  * A file name for any id: different ids get different names, also where the filesystem ignores case or normalizes

@@ -147,17 +147,13 @@ class Run<Shared> {
 
   private takeFor(actor: Actor): Steps<Shared>["take"] {
     return (label, effect) =>
-      new Promise((resolve, reject) => {
+      new Promise((resolve) => {
         actor.pending = {
           label,
           perform: () => {
-            try {
-              const result = effect(this.shared);
-              actor.history = this.histories.after(actor.history, `${label} ${JSON.stringify(result)}`);
-              resolve(result);
-            } catch (error) {
-              reject(error);
-            }
+            const result = effect(this.shared);
+            actor.history = this.histories.after(actor.history, `${label} ${JSON.stringify(result)}`);
+            resolve(result);
           },
         };
       });

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
 import { ExclusiveCreateMode } from "./exclusive-create-mode";
 import { drawFence } from "./fence-counter";
-import { UnusableLockFileError } from "./file-lock-errors";
+import { orUnavailable } from "./file-lock-errors";
 import { FileTenure } from "./file-tenure";
 import { KernelMode, type ModeAttempt } from "./kernel-mode";
 import { loadKernelLocks, type KernelLocks } from "./kernel-locks";
@@ -57,30 +56,16 @@ export class FileLockBackend implements LockBackend {
     this.watch = new ReleaseWatch(this.directory);
   }
 
-  async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
-    const path = this.lockFile(resourceId);
-    try {
-      const mode = await this.mode();
-      const own = this.newRecord(resourceId, request.purpose);
-      const result = await mode.attempt(path, own);
-      if (result.held === undefined) {
-        const holder = result.holder === undefined ? {} : { holder: result.holder };
-        return { kind: "held", ...holder, advice: advise(mode, path) };
-      }
-      const { held } = result;
+  attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
+    return orUnavailable(resourceId, async () => {
       try {
-        const fence = await drawFence(join(this.directory, fenceFileName(resourceId)), this.nowMs());
-        return { kind: "acquired", tenure: this.begin(resourceId, fence, held) };
+        return await this.attemptIn(await this.mode(), resourceId, request);
       } catch (error) {
-        await held.giveBack();
+        // The directory may have been removed since: it is looked at afresh next time.
+        this.opening = undefined;
         throw error;
       }
-    } catch (error) {
-      // The directory may have been removed since: look at it afresh next time.
-      this.opening = undefined;
-      if (!(error instanceof UnusableLockFileError)) throw error;
-      throw new LockUnavailableError(resourceId, error.message, { cause: error });
-    }
+    });
   }
 
   /** The current tenure this process has of an id, for those who start a command under it. */
@@ -102,6 +87,23 @@ export class FileLockBackend implements LockBackend {
     await Promise.all(this.releases);
     clearTimeout(grace);
     this.closing.abort();
+  }
+
+  private async attemptIn(mode: Mode, resourceId: string, request: AttemptRequest): Promise<Attempt> {
+    const path = this.lockFile(resourceId);
+    const result = await mode.attempt(path, this.newRecord(resourceId, request.purpose));
+    if (result.held === undefined) {
+      const holder = result.holder === undefined ? {} : { holder: result.holder };
+      return { kind: "held", ...holder, advice: advise(mode, path) };
+    }
+    const { held } = result;
+    try {
+      const fence = await drawFence(join(this.directory, fenceFileName(resourceId)), this.nowMs());
+      return { kind: "acquired", tenure: this.begin(resourceId, fence, held) };
+    } catch (error) {
+      await held.giveBack();
+      throw error;
+    }
   }
 
   private begin(resourceId: string, fence: bigint, held: NonNullable<ModeAttempt["held"]>): FileTenure {

@@ -1,3 +1,5 @@
+import { LockUnavailableError } from "../../../application/ports/lock-errors";
+
 /** The directory or a file in it is such that no later attempt can succeed until a person has acted. */
 export class UnusableLockFileError extends Error {
   override readonly name = "UnusableLockFileError";
@@ -28,4 +30,14 @@ export function inWords(error: unknown, action: string): unknown {
   return words === undefined
     ? error
     : new UnusableLockFileError(`cannot ${action}: ${words} (${code})`, { cause: error });
+}
+
+/** At the edge of the adapter: what a person has to repair becomes the error of the port that is not tried again. */
+export async function orUnavailable<T>(resourceId: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof UnusableLockFileError)) throw error;
+    throw new LockUnavailableError(resourceId, error.message, { cause: error, permanent: true });
+  }
 }

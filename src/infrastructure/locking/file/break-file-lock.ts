@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { appendFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { removeExclusively } from "./exclusive-lock";
+import { foreignFile, inWords, orUnavailable } from "./file-lock-errors";
+import { showFileLock, type ListedFileLock } from "./list-file-locks";
+import { NodeLockFiles } from "./lock-files";
+import { ownerIdOf, parseRecord, type LockRecord } from "./lock-record";
+import { LocalProcesses } from "./process-identity";
+
+/** One line of JSON per broken lock, beside the locks. */
+export const AUDIT_FILE = "AUDIT";
+
+export interface LockBreak {
+  readonly at: string;
+  readonly action: "break";
+  readonly resourceId: string;
+  /** Whose lock it was. */
+  readonly ownerId: string;
+  readonly since: string;
+  readonly by: { readonly host: string; readonly pid: number; readonly user: string };
+}
+
+export type BreakResult =
+  | { readonly outcome: "broken"; readonly audit: LockBreak }
+  | { readonly outcome: "not_held" }
+  /** Somebody else has it by now than the one who was named. */
+  | { readonly outcome: "held_by_another"; readonly lock: ListedFileLock }
+  /** Somebody is taking it over or giving it back at this moment. */
+  | { readonly outcome: "busy" }
+  /** The kernel's lock ends with its processes and not before. */
+  | { readonly outcome: "end_the_processes"; readonly lock: ListedFileLock };
+
+/**
+ * Takes a lock away from a holder that only a person can know to be gone: on another host, or in another container. If
+ * that holder lives after all, two are inside from then on; it learns of it within seconds, by its hold's signal.
+ */
+export function breakFileLock(
+  directory: string,
+  resourceId: string,
+  ifHeldBy: string,
+  nowMs: number = Date.now(),
+): Promise<BreakResult> {
+  return orUnavailable(resourceId, () => breakIt(directory, resourceId, ifHeldBy, nowMs));
+}
+
+async function breakIt(
+  directory: string,
+  resourceId: string,
+  ifHeldBy: string,
+  nowMs: number,
+): Promise<BreakResult> {
+  const lock = await showFileLock(directory, resourceId);
+  if (lock === null || lock.state === "free") return { outcome: "not_held" };
+  if (lock.mode === "kernel") return { outcome: "end_the_processes", lock };
+  const files = new NodeLockFiles();
+  const processes = new LocalProcesses();
+  const record = parseRecord((await files.read(lock.file)) ?? "");
+  if (record === "empty") return { outcome: "not_held" };
+  if (typeof record === "string") throw foreignFile(lock.file);
+  if (ownerIdOf(record) !== ifHeldBy) return { outcome: "held_by_another", lock };
+
+  const self = processes.self();
+  const at = new Date(nowMs).toISOString();
+  const audit: LockBreak = {
+    at,
+    action: "break",
+    resourceId,
+    ownerId: ifHeldBy,
+    since: record.since,
+    by: { host: self.host, pid: self.pid, user: userInfo().username },
+  };
+  const claim: LockRecord = {
+    ...self,
+    resourceId,
+    nonce: randomBytes(8).toString("hex"),
+    task: "locks break",
+    since: at,
+    childPid: null,
+    childStartTime: null,
+    released: false,
+  };
+  const isMeant = (found: LockRecord) => ownerIdOf(found) === ifHeldBy;
+  // First the line, then the deed: no lock is ever broken without a trace.
+  const write = () => appendAudit(join(directory, AUDIT_FILE), audit);
+  const changed = await removeExclusively({ files, processes }, lock.file, claim, isMeant, write);
+  if (changed === "changed") return { outcome: "broken", audit };
+  return changed === "busy" ? { outcome: "busy" } : { outcome: "held_by_another", lock };
+}
+
+async function appendAudit(path: string, audit: LockBreak): Promise<void> {
+  try {
+    await appendFile(path, `${JSON.stringify(audit)}\n`, { mode: 0o600, flush: true });
+  } catch (error) {
+    throw inWords(error, `write to ${path}`);
+  }
+}

@@ -1,9 +1,10 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { LockTimeoutError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
 import { FileLockBackend } from "./file-lock-backend";
-import { inWords, orUnavailable } from "./file-lock-errors";
+import { orUnavailable } from "./file-lock-errors";
+import { makeDirectory } from "./make-directory";
 
 /** Beside what it protects. */
 const DIRECTORY = ".holdfast-lock";
@@ -55,10 +56,6 @@ async function trueName(data: string): Promise<string> {
   } catch {
     // Not there yet: its directory has to be.
   }
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    return join(await realpath(dirname(path)), basename(path));
-  } catch (error) {
-    throw inWords(error, `make the directory ${dirname(path)}`);
-  }
+  await makeDirectory(dirname(path));
+  return join(await realpath(dirname(path)), basename(path));
 }

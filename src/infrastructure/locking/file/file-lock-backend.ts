@@ -9,7 +9,7 @@ import { KernelMode, type ModeAttempt } from "./kernel-mode";
 import { loadKernelLocks, type KernelLocks } from "./kernel-locks";
 import { openLockDirectory, type FileLockMode } from "./lock-directory";
 import { fenceFileName, lockFileName } from "./lock-file-name";
-import { NodeLockFiles, type LockFiles } from "./lock-files";
+import { isMissing, NodeLockFiles, sweepAside, type LockFiles } from "./lock-files";
 import type { LockRecord } from "./lock-record";
 import { LocalProcesses, type Processes } from "./process-identity";
 import { ReleaseWatch } from "./release-watch";
@@ -59,11 +59,12 @@ export class FileLockBackend implements LockBackend {
   attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
     return orUnavailable(resourceId, async () => {
       try {
-        return await this.attemptIn(await this.mode(), resourceId, request);
+        return await this.attemptNow(resourceId, request);
       } catch (error) {
-        // The directory may have been removed since: it is looked at afresh next time.
+        // Looked at afresh next time. If somebody has removed the directory, that is at once.
         this.opening = undefined;
-        throw error;
+        if (!isMissing(error)) throw error;
+        return this.attemptNow(resourceId, request);
       }
     });
   }
@@ -89,7 +90,8 @@ export class FileLockBackend implements LockBackend {
     this.closing.abort();
   }
 
-  private async attemptIn(mode: Mode, resourceId: string, request: AttemptRequest): Promise<Attempt> {
+  private async attemptNow(resourceId: string, request: AttemptRequest): Promise<Attempt> {
+    const mode = await this.mode();
     const path = this.lockFile(resourceId);
     const result = await mode.attempt(path, this.newRecord(resourceId, request.purpose));
     if (result.held === undefined) {
@@ -134,6 +136,8 @@ export class FileLockBackend implements LockBackend {
       this.directory,
       this.options.mode ?? "auto",
     );
+    // In kernel mode nothing is written aside but `MODE`, and the directory may be full of locks.
+    if (opened.mode === "exclusive-create") await sweepAside(opened.path, this.nowMs());
     const { processes } = this;
     const mode =
       opened.kernelLocks === undefined

@@ -1,7 +1,8 @@
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inWords, UnusableLockFileError } from "./file-lock-errors";
 import type { KernelLocks } from "./kernel-locks";
+import { makeDirectory } from "./make-directory";
 import { READ_WRITE_OR_CREATE, type LockFiles } from "./lock-files";
 
 /** `kernel`: a lock on an open file. `exclusive-create`: a file's existence. The two do not exclude each other. */
@@ -31,11 +32,7 @@ export async function openLockDirectory(
   wanted: FileLockMode | "auto",
 ): Promise<LockDirectory> {
   const path = resolve(directory);
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw inWords(error, `make the lock directory ${path}`);
-  }
+  await makeDirectory(path);
   const modeFile = join(path, MODE_FILE);
   let bound = await boundMode(parts.files, modeFile);
   const offer = (bound ?? wanted) === "exclusive-create" ? undefined : await kernelLocksOn(parts, path);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { link, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
 import { inWords, UnusableLockFileError } from "./file-lock-errors";
 
 /**
@@ -80,8 +81,22 @@ export class NodeLockFiles implements LockFiles {
 
 const HAS_NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** Left over if the process dies before the next step: harmless, never read, swept by `sweepAside`. */
-export const ASIDE_SUFFIX = ".aside";
+/** Left over if the process dies before the next step: harmless, never read, and swept when it is old enough. */
+const ASIDE_SUFFIX = ".aside";
+const ASIDE_IS_LEFT_OVER_AFTER_MS = 3_600_000;
+
+/** Should one of them belong to a process that was stopped for that long, its next step fails and is tried again. */
+export async function sweepAside(directory: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(ASIDE_SUFFIX)) continue;
+    const path = join(directory, name);
+    try {
+      if (nowMs - (await stat(path)).mtimeMs > ASIDE_IS_LEFT_OVER_AFTER_MS) await unlink(path);
+    } catch {
+      // Gone already, or somebody else's.
+    }
+  }
+}
 
 async function writeAside(path: string, content: string): Promise<string> {
   const aside = `${path}.${randomBytes(8).toString("hex")}${ASIDE_SUFFIX}`;
@@ -100,6 +115,6 @@ async function writeAside(path: string, content: string): Promise<string> {
   return aside;
 }
 
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }

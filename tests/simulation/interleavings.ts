@@ -21,6 +21,8 @@ export interface Model<Shared> {
 export interface Steps<Shared> {
   /** One atomic step, seen by all. Whatever it returns must be plain data. */
   take<T>(label: string, effect: (shared: Shared) => T): Promise<T>;
+  /** A note in the model itself, which no process sees; part of the step before. */
+  now(effect: (shared: Shared) => void): void;
 }
 
 export interface Exploration {
@@ -108,7 +110,10 @@ class Run<Shared> {
   async start(): Promise<void> {
     for (const [index, actor] of this.actors.entries()) {
       const finish = () => void (actor.state = "done");
-      const steps = { take: this.takeFor(actor) };
+      const steps = {
+        take: this.takeFor(actor),
+        now: (effect: (shared: Shared) => void) => effect(this.shared),
+      };
       this.model.processes[index]!(steps).then(finish, (error: Error) => (actor.error = error));
       await this.settled(actor);
     }

@@ -6,7 +6,7 @@ import { removeExclusively } from "./exclusive-lock";
 import { foreignFile, inWords, orUnavailable } from "./file-lock-errors";
 import { showFileLock, type ListedFileLock } from "./list-file-locks";
 import { NodeLockFiles } from "./lock-files";
-import { ownerIdOf, parseRecord, type LockRecord } from "./lock-record";
+import { fateOfRecord, ownerIdOf, parseRecord, type LockRecord } from "./lock-record";
 import { LocalProcesses } from "./process-identity";
 
 /** One line of JSON per broken lock, beside the locks. */
@@ -82,9 +82,10 @@ async function breakIt(
     released: false,
   };
   const isMeant = (found: LockRecord) => ownerIdOf(found) === ifHeldBy;
+  const fateOf = (found: LockRecord) => fateOfRecord(found, processes);
   // First the line, then the deed: no lock is ever broken without a trace.
   const write = () => appendAudit(join(directory, AUDIT_FILE), audit);
-  const changed = await removeExclusively({ files, processes }, lock.file, claim, isMeant, write);
+  const changed = await removeExclusively({ files, fateOf }, lock.file, claim, isMeant, write);
   if (changed === "changed") return { outcome: "broken", audit };
   return changed === "busy" ? { outcome: "busy" } : { outcome: "held_by_another", lock };
 }

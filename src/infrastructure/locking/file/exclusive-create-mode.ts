@@ -8,8 +8,9 @@ import {
 } from "./exclusive-lock";
 import type { HeldFile } from "./file-tenure";
 import type { ModeAttempt } from "./kernel-mode";
-import { holderOf, parseRecord, type LockRecord } from "./lock-record";
-import type { Processes } from "./process-identity";
+import type { LockFiles } from "./lock-files";
+import { fateOfRecord, holderOf, parseRecord, type LockRecord } from "./lock-record";
+import type { Fate, Processes } from "./process-identity";
 
 /** Somebody replacing a file needs milliseconds; more than the longest pause means that it is stopped, not slow. */
 const FIRST_PAUSE_MS = 5;
@@ -17,21 +18,30 @@ const LONGEST_PAUSE_MS = 1000;
 
 /** The lock is the file, and a dead holder's file is taken over when its process is gone. */
 export class ExclusiveCreateMode {
+  private readonly parts: ExclusiveLockParts;
+  /** Ours, over, and still on the disk, because it did not answer when they should have been removed. */
+  private readonly abandoned = new Set<string>();
+
   constructor(
-    private readonly parts: ExclusiveLockParts & { readonly processes: Processes },
+    files: LockFiles,
+    private readonly processes: Processes,
     /** Fires when the backend closes: a file that could not be removed by then is left to the next one's PID check. */
     private readonly closing: AbortSignal,
-  ) {}
+  ) {
+    const fateOf = async (record: LockRecord): Promise<Fate> =>
+      this.abandoned.has(record.nonce) ? "gone" : fateOfRecord(record, processes);
+    this.parts = { files, fateOf };
+  }
 
   async attempt(path: string, own: LockRecord): Promise<ModeAttempt> {
     try {
       const taken = await takeExclusively(this.parts, path, own);
       if (taken.taken) return { held: this.hold(path, own) };
       const record = taken.by ?? parseRecord((await this.parts.files.read(path)) ?? "");
-      return typeof record === "string" ? {} : { holder: await holderOf(record, this.parts.processes) };
+      return typeof record === "string" ? {} : { holder: await holderOf(record, this.processes) };
     } catch (error) {
-      // A failure on the way may have come after the file was made.
-      await this.remove(path, own).catch(() => {});
+      // The failure may have come after the file was made.
+      await this.giveBack(path, own);
       throw error;
     }
   }
@@ -41,24 +51,29 @@ export class ExclusiveCreateMode {
     return {
       whyLost: () => whyNotOwn(path, own.nonce),
       nameChild: async (pid) => {
-        const childStartTime = this.parts.processes.startTimeOf(pid);
+        const childStartTime = this.processes.startTimeOf(pid);
         // Ended already: a number without its start time could be mistaken for a later process.
         if (childStartTime === null && own.startTime !== null) return;
         current = { ...current, childPid: pid, childStartTime };
         await this.untilNotBusy(() => rewriteExclusively(this.parts, path, current));
       },
-      giveBack: () => this.untilNotBusy(() => this.remove(path, current)).catch(() => {}),
+      giveBack: () => this.giveBack(path, current),
     };
   }
 
-  private remove(path: string, own: LockRecord) {
-    return removeExclusively(this.parts, path, own, (record) => record.nonce === own.nonce);
+  private async giveBack(path: string, own: LockRecord): Promise<void> {
+    const isOwn = (record: LockRecord) => record.nonce === own.nonce;
+    try {
+      await this.untilNotBusy(() => removeExclusively(this.parts, path, own, isOwn));
+    } catch {
+      // To others it is held for as long as this process lives; at least we ourselves know better.
+      this.abandoned.add(own.nonce);
+    }
   }
 
   /** Bounded by the life of the process that is in the way: a dead one's breaker is taken over. */
   private async untilNotBusy(change: () => Promise<string>): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; (await change()) === "busy"; pauseMs *= 2) {
-      if (this.closing.aborted) return;
       await sleep(Math.min(pauseMs, LONGEST_PAUSE_MS), undefined, { signal: this.closing });
     }
   }

@@ -1,7 +1,7 @@
 import { foreignFile, UnusableLockFileError } from "./file-lock-errors";
 import type { LockFiles } from "./lock-files";
-import { fateOfRecord, parseRecord, serializeRecord, type LockRecord } from "./lock-record";
-import type { Processes } from "./process-identity";
+import { parseRecord, serializeRecord, type LockRecord } from "./lock-record";
+import type { Fate } from "./process-identity";
 
 /**
  * A lock that is a file's existence. One rule carries it: a file that exists is replaced or removed only by whoever holds
@@ -13,7 +13,8 @@ import type { Processes } from "./process-identity";
  */
 export interface ExclusiveLockParts {
   readonly files: LockFiles;
-  readonly processes: Pick<Processes, "fateOf">;
+  /** Whether the tenure behind a record is over. `gone` is final. */
+  readonly fateOf: (record: LockRecord) => Promise<Fate>;
 }
 
 /** Beyond this many dead breakers on top of each other a person is asked. */
@@ -54,7 +55,7 @@ export function rewriteExclusively(
 }
 
 async function take(parts: ExclusiveLockParts, path: string, own: LockRecord, level: number): Promise<Taken> {
-  const { files, processes } = parts;
+  const { files } = parts;
   const seen = await files.read(path);
   if (seen === null) {
     const created = await files.create(path, serializeRecord(own));
@@ -64,7 +65,7 @@ async function take(parts: ExclusiveLockParts, path: string, own: LockRecord, le
   if (typeof record === "string") throw foreignFile(path);
   // Created by an earlier request whose answer was lost (network filesystems repeat requests by themselves).
   if (record.nonce === own.nonce) return { taken: true };
-  if ((await fateOfRecord(record, processes)) !== "gone") return { taken: false, by: record };
+  if ((await parts.fateOf(record)) !== "gone") return { taken: false, by: record };
 
   // The dead change nothing any more: as long as the bytes are those that were judged, the judgement stands.
   const replaced = await underBreaker(

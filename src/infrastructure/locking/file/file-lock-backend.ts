@@ -34,11 +34,7 @@ interface Mode {
   attempt(path: string, own: LockRecord): Promise<ModeAttempt>;
 }
 
-/**
- * Excludes: processes on this host that lock in the same directory.
- * Survives: any process killed at any instant; a stopped one keeps its locks, and so does its living command.
- * Not for: several hosts, not even on a shared filesystem; nor against `flock(1)`, which the kernel keeps apart from this.
- */
+/** One attempt at a file lock, in whichever mode the directory is bound to. */
 export class FileLockBackend implements LockBackend {
   readonly adapter = "file";
   private readonly directory: string;
@@ -61,9 +57,9 @@ export class FileLockBackend implements LockBackend {
       try {
         return await this.attemptNow(resourceId, request);
       } catch (error) {
-        // Looked at afresh next time. If somebody has removed the directory, that is at once.
-        this.opening = undefined;
+        // Somebody has removed the directory: it is made again, once.
         if (!isMissing(error)) throw error;
+        this.opening = undefined;
         return this.attemptNow(resourceId, request);
       }
     });
@@ -124,7 +120,11 @@ export class FileLockBackend implements LockBackend {
   }
 
   private mode(): Promise<Mode> {
-    this.opening ??= this.openMode();
+    this.opening ??= this.openMode().catch((error: unknown) => {
+      // Looked at afresh next time: a person may have put it right.
+      this.opening = undefined;
+      throw error;
+    });
     return this.opening;
   }
 
@@ -141,7 +141,7 @@ export class FileLockBackend implements LockBackend {
     const { processes } = this;
     const mode =
       opened.kernelLocks === undefined
-        ? new ExclusiveCreateMode({ files, processes }, this.closing.signal)
+        ? new ExclusiveCreateMode(files, processes, this.closing.signal)
         : new KernelMode(opened.kernelLocks, processes);
     return { name: opened.mode, attempt: (path, own) => mode.attempt(path, own) };
   }

@@ -17,6 +17,7 @@ import {
 } from "../../../../src/infrastructure/locking/file/file-lock-backend";
 import type { FileTenure } from "../../../../src/infrastructure/locking/file/file-tenure";
 import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
+import { NodeLockFiles } from "../../../../src/infrastructure/locking/file/lock-files";
 import {
   parseRecord,
   serializeRecord,
@@ -364,6 +365,45 @@ describe("the release of an exclusive-create lock", () => {
     expect(await isRefused(backendIn(temporary.path))).toBe(true);
     rmSync(breaker);
     await released;
+    await (await take(backendIn(temporary.path))).release();
+  });
+});
+
+describe("an exclusive-create lock on a disk that fails now and then", () => {
+  class FailingFiles extends NodeLockFiles {
+    failing: "create" | "remove" | undefined;
+
+    override async create(path: string, content: string): Promise<boolean> {
+      const created = await super.create(path, content);
+      if (this.failing === "create" && path.endsWith(".lock")) throw new Error("EIO");
+      return created;
+    }
+
+    override async remove(path: string): Promise<void> {
+      if (this.failing !== undefined && path.endsWith(".lock")) throw new Error("EIO");
+      await super.remove(path);
+    }
+  }
+
+  it("knows its own file again whose creation was not confirmed", async () => {
+    const files = new FailingFiles();
+    const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
+    files.failing = "create";
+    await expect(backend.attempt(ID, { mayWait: true })).rejects.toThrow("EIO");
+    expect(existsSync(backend.lockFile(ID))).toBe(true);
+    files.failing = undefined;
+    await (await take(backend)).release();
+  });
+
+  it("takes again what it could not release, and keeps others out until then", async () => {
+    const files = new FailingFiles();
+    const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
+    const tenure = await take(backend);
+    files.failing = "remove";
+    await tenure.release();
+    expect(await isRefused(backendIn(temporary.path))).toBe(true);
+    files.failing = undefined;
+    await (await take(backend)).release();
     await (await take(backendIn(temporary.path))).release();
   });
 });

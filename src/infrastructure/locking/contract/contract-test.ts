@@ -45,6 +45,10 @@ export interface LeaseHarness {
 export interface LockContractWorld extends OpenedLocks {
   /** For what is bound to happen: when it runs out, the provider has hung. */
   readonly patienceMs: number;
+  /** Called back when the test is over, however it ended: nobody stays inside, or the process would not end. */
+  readonly onEnd: (letGo: () => void) => void;
+  /** A section whose beginning fails the test, also if the provider keeps it to itself. */
+  readonly mustNotRun: () => Promise<never>;
 }
 
 export interface LockContractTest {
@@ -62,10 +66,20 @@ export async function runLockContractTest(
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   const opened = await open();
+  const letGo: (() => void)[] = [];
+  const onEnd = (callback: () => void): void => void letGo.push(callback);
+  const forbidden: Error[] = [];
+  const mustNotRun = async (): Promise<never> => {
+    const violation = new Error("a section began that must not have begun");
+    forbidden.push(violation);
+    throw violation;
+  };
   try {
-    await within(patienceMs * 2, test.run({ ...opened, patienceMs }));
+    await within(patienceMs * 2, test.run({ ...opened, patienceMs, onEnd, mustNotRun }));
     await emptied(opened, patienceMs);
+    if (forbidden[0] !== undefined) throw forbidden[0];
   } finally {
+    for (const callback of letGo) callback();
     await opened.close?.();
   }
 }

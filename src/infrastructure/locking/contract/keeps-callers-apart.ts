@@ -4,7 +4,7 @@ import { withLocks } from "../../../application/with-locks";
 import { LockCancelledError, LockTimeoutError } from "../../../application/ports/lock-errors";
 import type { LockEventType } from "../../../application/ports/lock-observer";
 import type { LockContractTest, LockContractWorld } from "./contract-test";
-import { aWhile, enter, LITERAL_IDS, occupy } from "./steps";
+import { aWhile, enter, heard, LITERAL_IDS, occupy } from "./steps";
 
 const test = (name: string, run: (world: LockContractWorld) => Promise<void>): LockContractTest => ({
   layer: "keeps callers apart",
@@ -63,7 +63,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
       },
     ];
     for (const section of failing) {
-      const failed = assert.rejects(enter(world, "a", section), (error) => error === own);
+      const failed = heard(assert.rejects(enter(world, "a", section), (error) => error === own));
       const next = enter(world, "a", async () => "next");
       await failed;
       assert.equal(await next, "next");
@@ -73,7 +73,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
   test("makes one attempt with timeout 0, and rejects with LockTimeoutError while somebody is inside", async (world) => {
     const { leave } = await occupy(world, "a");
     for (let n = 0; n < 2; n += 1) {
-      const refused = world.locks.withLock("a", neverRuns, { timeout: 0 });
+      const refused = world.locks.withLock("a", world.mustNotRun, { timeout: 0 });
       await assert.rejects(refused, LockTimeoutError);
     }
     await leave();
@@ -83,7 +83,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
   test("rejects with LockTimeoutError when the budget runs out, and names the limit and its source", async (world) => {
     const { leave } = await occupy(world, "a");
     const limit = { timeout: 30, source: "the contract" };
-    await assert.rejects(world.locks.withLock("a", neverRuns, { timeout: limit }), (error) => {
+    await assert.rejects(world.locks.withLock("a", world.mustNotRun, { timeout: limit }), (error) => {
       assert.ok(error instanceof LockTimeoutError);
       assert.deepEqual(error.limit, limit);
       assert.equal(error.resourceId, "a");
@@ -98,8 +98,8 @@ export const keepsCallersApart: readonly LockContractTest[] = [
   test("rejects a cancelled waiter with LockCancelledError, and keeps no listener on its signal", async (world) => {
     const { leave } = await occupy(world, "a");
     const stop = new AbortController();
-    const waiting = world.locks.withLock("a", neverRuns, { timeout: "infinite", signal: stop.signal });
-    const cancelled = assert.rejects(waiting, LockCancelledError);
+    const waiting = world.locks.withLock("a", world.mustNotRun, { timeout: "infinite", signal: stop.signal });
+    const cancelled = heard(assert.rejects(waiting, LockCancelledError));
     await aWhile();
     stop.abort();
     await cancelled;
@@ -114,11 +114,15 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     const stop = new AbortController();
     const served: string[] = [];
     const first = enter(world, "a", async () => void served.push("first"));
-    const cancelled = assert.rejects(
-      world.locks.withLock("a", neverRuns, { timeout: "infinite", signal: stop.signal }),
-      LockCancelledError,
+    const cancelled = heard(
+      assert.rejects(
+        world.locks.withLock("a", world.mustNotRun, { timeout: "infinite", signal: stop.signal }),
+        LockCancelledError,
+      ),
     );
-    const late = assert.rejects(world.locks.withLock("a", neverRuns, { timeout: 20 }), LockTimeoutError);
+    const late = heard(
+      assert.rejects(world.locks.withLock("a", world.mustNotRun, { timeout: 20 }), LockTimeoutError),
+    );
     const last = enter(world, "a", async () => void served.push("last"));
     await aWhile();
     stop.abort();
@@ -160,18 +164,18 @@ export const keepsCallersApart: readonly LockContractTest[] = [
 
   test("tells the observer how each wait began and ended", async (world) => {
     const { leave } = await occupy(world, "a");
-    const heard = (): {
+    const listener = (): {
       types: LockEventType[];
       observer: { notify(event: { type: LockEventType }): void };
     } => {
       const types: LockEventType[] = [];
       return { types, observer: { notify: ({ type }) => void types.push(type) } };
     };
-    const [served, late, cancelled] = [heard(), heard(), heard()];
+    const [served, late, cancelled] = [listener(), listener(), listener()];
     const stop = new AbortController();
     const waiting = enter(world, "a", async () => 1, { observer: served.observer });
-    const outOfTime = world.locks.withLock("a", neverRuns, { timeout: 20, observer: late.observer });
-    const stopped = world.locks.withLock("a", neverRuns, {
+    const outOfTime = world.locks.withLock("a", world.mustNotRun, { timeout: 20, observer: late.observer });
+    const stopped = world.locks.withLock("a", world.mustNotRun, {
       signal: stop.signal,
       observer: cancelled.observer,
     });
@@ -187,7 +191,3 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(cancelled.types.at(-1), "cancelled");
   }),
 ];
-
-async function neverRuns(): Promise<never> {
-  throw new assert.AssertionError({ message: "a section began that must not have begun" });
-}

@@ -1,4 +1,4 @@
-import type { LockHold, LockOptions, LockProvider } from "../../../application/ports/lock-provider";
+import type { LockHold, LockOptions } from "../../../application/ports/lock-provider";
 import { within, type LockContractWorld } from "./contract-test";
 
 /** Somebody who is inside and stays until told to leave. */
@@ -9,12 +9,13 @@ export interface Occupant {
 
 /** Resolves when the caller is inside. */
 export async function occupy(
-  { locks, patienceMs }: { readonly locks: LockProvider; readonly patienceMs: number },
+  { locks, patienceMs, onEnd }: LockContractWorld,
   resourceId: string,
   options: LockOptions = {},
 ): Promise<Occupant> {
   let letGo!: () => void;
   const toldToLeave = new Promise<void>((resolve) => (letGo = resolve));
+  onEnd(letGo);
   let done: Promise<void> | undefined;
   const inside = new Promise<LockHold>((resolve, reject) => {
     const stay = (hold: LockHold): Promise<void> => {
@@ -41,10 +42,14 @@ export function enter<T>(
   criticalSection: (hold: LockHold) => Promise<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  return within(
-    patienceMs * 2,
-    locks.withLock(resourceId, criticalSection, { timeout: patienceMs, ...options }),
-  );
+  const entering = locks.withLock(resourceId, criticalSection, { timeout: patienceMs, ...options });
+  return heard(within(patienceMs * 2, entering));
+}
+
+/** To be awaited later, and no unhandled rejection if the test fails before that. */
+export function heard<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }
 
 /** Gives everybody else the chance to do what they must not do. */

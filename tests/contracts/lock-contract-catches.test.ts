@@ -1,0 +1,174 @@
+import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { LinedLockProvider } from "../../src/infrastructure/locking/lined-lock-provider";
+import type { LockBackend, Tenure } from "../../src/infrastructure/locking/lock-backend";
+import { LockLostError } from "../../src/application/ports/lock-errors";
+import type { LockProvider } from "../../src/application/ports/lock-provider";
+import type { LockContractLayer } from "../../src/lock-contract";
+import { broken } from "../support/broken-lock-providers";
+import { failedTests } from "../support/failed-contract-tests";
+import { FakeLockServer } from "../support/fake-lock-backend";
+
+type Defect = keyof typeof broken;
+
+/** A defect, and the promise that has to be seen broken. */
+const CAUGHT: readonly [Defect, LockContractLayer, string][] = [
+  [
+    "neverReleasesAfterAnError",
+    "lends",
+    "releases after a normal end, a rejection and a synchronous throw alike",
+  ],
+  ["neverReleasesAfterAnError", "keeps callers apart", "lets the next one in after a rejection"],
+  ["wrapsTheSectionsError", "lends", "gives back the section's own error, unchanged"],
+  ["throwsSynchronously", "lends", "turns a synchronous throw into a rejection"],
+  ["throwsSynchronously", "keeps callers apart", "lets the next one in after a rejection"],
+  ["sharesIdsThatDifferInCase", "keeps callers apart", "takes every id literally"],
+  ["sharesIdsThatDifferAtTheEdges", "keeps callers apart", "takes every id literally"],
+  ["sharesIdsThatNormalizeAlike", "keeps callers apart", "takes every id literally"],
+  ["sharesLongIds", "keeps callers apart", "takes every id literally"],
+  ["sharesIdsThatResolveToOnePath", "keeps callers apart", "takes every id literally"],
+  ["sharesAllIds", "keeps callers apart", "lets sections of different ids pass each other"],
+  ["servesTheLastFirst", "keeps callers apart", "in the order in which they came"],
+  ["deadlocksWhenTakenAgain", "lends", "refuses to lend from inside one of its holds"],
+  [
+    "runsTheSectionOfACancelledWaiter",
+    "keeps callers apart",
+    "rejects a cancelled waiter with LockCancelledError",
+  ],
+  ["runsTheSectionOfACancelledWaiter", "keeps callers apart", "forgets who gave up"],
+  ["ignoresCancellation", "lends", "never begins the section of a caller who was cancelled before"],
+  ["ignoresCancellation", "keeps callers apart", "rejects a cancelled waiter with LockCancelledError"],
+  ["ignoresTheTimeout", "keeps callers apart", "rejects with LockTimeoutError when the budget runs out"],
+  ["waitsALittleOnASingleAttempt", "keeps callers apart", "makes one attempt with timeout 0"],
+  ["callsContentionUnavailable", "keeps callers apart", "makes one attempt with timeout 0"],
+  [
+    "keepsListeningToTheSignal",
+    "keeps callers apart",
+    "keeps no listener on a signal whose wait has ended well",
+  ],
+  ["keepsListeningToTheSignal", "keeps callers apart", "keeps no listener on its signal"],
+  ["repeatsFencingTokens", "lends", "hands out fencing tokens that grow"],
+  ["assertsWhatHasEnded", "lends", "says in assertHeld that the lock is lost once the section has ended"],
+  ["letsTheObserverBreakIn", "lends", "lets nothing it throws through"],
+  ["tellsNoObserver", "lends", "tells the observer who acquired and released what"],
+  ["tellsNoObserver", "keeps callers apart", "tells the observer how each wait began and ended"],
+  ["refusesWhatWithLocksTakes", "lends", "lends several ids at once through withLocks"],
+  ["refusesWhatWithLocksTakes", "keeps callers apart", "does not lock up when withLocks"],
+  ["stopsASectionThatIsCancelled", "lends", "ignores the caller's signal once the section has begun"],
+];
+
+describe("the lock contract", () => {
+  it.each(CAUGHT)("catches a provider that %s (%s: %s)", async (defect, layer, promise) => {
+    const failed = await failedTests(layer, () => ({ locks: broken[defect]() }));
+    expect(failed).toContainEqual(expect.stringContaining(promise));
+  });
+
+  it("names every defect that is planted", () => {
+    expect(new Set(CAUGHT.map(([defect]) => defect))).toEqual(new Set(Object.keys(broken)));
+  });
+
+  it("passes the good provider that the broken ones are made of", async () => {
+    const open = () => ({ locks: new InMemoryLockProvider() });
+    expect(await failedTests("lends", open)).toEqual([]);
+    expect(await failedTests("keeps callers apart", open)).toEqual([]);
+  });
+
+  it("catches a provider that keeps something for ids that nobody wants any more", async () => {
+    const ids = new Set<string>();
+    const locks = new InMemoryLockProvider();
+    const leaking: LockProvider = {
+      withLock: (id, section, options) => {
+        ids.add(id);
+        return locks.withLock(id, section, options);
+      },
+    };
+    const failed = await failedTests("lends", () => ({ locks: leaking, leftovers: () => ids.size }));
+    expect(failed).toContainEqual(expect.stringContaining("gives back the section's own value"));
+  });
+
+  describe("for leases", () => {
+    type TenureChange = (tenure: Tenure, server: FakeLockServer, id: string) => Partial<Tenure>;
+
+    /** The layer's failures on a backend whose tenures have something replaced. */
+    const failuresWith = (
+      change: TenureChange,
+      wrap: (locks: LinedLockProvider) => LockProvider = (locks) => locks,
+    ): Promise<string[]> =>
+      failedTests("honours its lease", () => {
+        const server = new FakeLockServer();
+        const backend = server.backend();
+        const changedBackend: LockBackend = {
+          adapter: "changed",
+          attempt: async (id, request) => {
+            const answer = await backend.attempt(id, request);
+            if (answer.kind !== "acquired") return answer;
+            return { kind: "acquired", tenure: { ...answer.tenure, ...change(answer.tenure, server, id) } };
+          },
+          close: () => backend.close(),
+        };
+        return {
+          locks: wrap(new LinedLockProvider(changedBackend)),
+          lease: {
+            another: () => new LinedLockProvider(server.backend("process-2")),
+            lose: (id) => server.expire(id),
+            failReleases: () =>
+              void (backend.beforeRelease = () => Promise.reject(new Error("release failed"))),
+          },
+        };
+      });
+
+    it("passes a good one", async () => {
+      expect(await failuresWith(() => ({}))).toEqual([]);
+    });
+
+    it("catches a stale holder that frees its successor", async () => {
+      const failed = await failuresWith((_, server, id) => ({
+        release: async () => void server.held.delete(id),
+      }));
+      expect(failed).toEqual(["does not let a stale holder free its successor"]);
+    });
+
+    it("catches a loss that fires no signal", async () => {
+      const failed = await failuresWith(() => ({ lost: new AbortController().signal }));
+      expect(failed).toContainEqual(expect.stringContaining("fires the hold's signal"));
+    });
+
+    it("catches a loss that assertHeld does not see", async () => {
+      const failed = await failuresWith(() => ({ assertHeld: () => {} }));
+      expect(failed).toContainEqual(expect.stringContaining("fails assertHeld when the lock is lost"));
+    });
+
+    it("catches a provider that rejects a finished section because its lock was lost", async () => {
+      const failed = await failuresWith(
+        () => ({}),
+        (locks) => ({
+          withLock: (id, section, options) =>
+            locks.withLock(
+              id,
+              async (hold) => {
+                const outcome = await section(hold);
+                if (hold.signal.aborted) throw new LockLostError(id, "lost");
+                return outcome;
+              },
+              options,
+            ),
+        }),
+      );
+      expect(failed).toContain("lets the outcome of a section stand whose lock was lost");
+    });
+
+    it("catches a failing release that masks what the section said", async () => {
+      let release: () => Promise<void> = async () => {};
+      const failed = await failuresWith(
+        (tenure) => ({ release: async () => void (release = tenure.release) }),
+        (locks) => ({
+          withLock: async (id, section, options) => {
+            const outcome = await locks.withLock(id, section, options);
+            await release();
+            return outcome;
+          },
+        }),
+      );
+      expect(failed).toContain("masks nothing when the release fails: the section's value and error stand");
+    });
+  });
+});

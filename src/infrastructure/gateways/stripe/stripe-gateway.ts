@@ -1,0 +1,290 @@
+import type Stripe from "stripe";
+import type {
+  AuthorizationLookup,
+  LookupAnswer,
+  LookupRequest,
+} from "../../../application/ports/authorization-lookup";
+import type {
+  AuthorizeRequest,
+  FindAnswer,
+  FindRequest,
+  GatewayAnswer,
+  MovementRequest,
+  PaymentGateway,
+} from "../../../application/ports/payment-gateway";
+import { toStripeAmount } from "./stripe-amount";
+import { openStripeClient } from "./stripe-client";
+import { meaningOf } from "./stripe-errors";
+import {
+  authorizeEvidence,
+  captureEvidence,
+  operationIdIn,
+  PAYMENT_ID,
+  refundEvidence,
+  voidEvidence,
+} from "./stripe-evidence";
+import { lookedUp } from "./stripe-lookup";
+import { seePaymentIntent, seeRefund } from "./stripe-objects";
+import { StripeTransport } from "./stripe-transport";
+
+export interface StripeGatewayOptions {
+  readonly apiKey: string;
+  /** Base address; Stripe's own if absent. */
+  readonly url?: string;
+  readonly transport?: StripeTransport;
+}
+
+/** Stripe keeps a key for at least this long. */
+const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
+/** A hundred each: no payment has more refunds than that. */
+const REFUND_PAGES = 5;
+
+/** What is left of a request's time, in whole milliseconds. */
+type TimeLeft = () => number;
+
+/**
+ * Excludes nobody; Stripe captures an authorization once, and carries out an idempotency key once.
+ * Survives whatever Stripe survives, for 24 hours by the key and after that by what its objects say.
+ * Not for payment methods that redirect the customer: those are authorized in the browser and imported.
+ */
+export class StripeGateway implements PaymentGateway, AuthorizationLookup {
+  readonly remembersKeysForMs = REMEMBERS_KEYS_FOR_MS;
+
+  private constructor(
+    private readonly stripe: Stripe.Stripe,
+    private readonly transport: StripeTransport,
+  ) {}
+
+  static open({ apiKey, url, transport = new StripeTransport() }: StripeGatewayOptions): StripeGateway {
+    return new StripeGateway(openStripeClient(apiKey, url, transport), transport);
+  }
+
+  /** Closes idle connections. */
+  close(): void {
+    this.transport.close();
+  }
+
+  authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
+    return this.send(request, async (amount, timeout) => {
+      const intent = await this.stripe.paymentIntents.create(
+        {
+          amount,
+          currency: request.amount.currency.toLowerCase(),
+          payment_method: request.paymentMethod,
+          capture_method: "manual",
+          confirm: true,
+          // Nobody is there to be sent to their bank's page: refused now is better than undecided for ever.
+          error_on_requires_action: true,
+          automatic_payment_methods: { enabled: true, allow_redirects: "never" },
+          metadata: labels("authorize", request),
+        },
+        { idempotencyKey: request.gatewayKey, timeout: timeout() },
+      );
+      return evidence(seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
+    });
+  }
+
+  capture(request: MovementRequest): Promise<GatewayAnswer> {
+    const { authorizationReference } = request;
+    return this.send(
+      request,
+      async (amount, timeout) => {
+        const intent = await this.stripe.paymentIntents.capture(
+          authorizationReference,
+          // `final_capture` is the default: a capture of a part lets go of the rest.
+          { amount_to_capture: amount, metadata: labels("capture", request) },
+          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+        );
+        return evidence(seePaymentIntent(intent), (seen) => captureEvidence(seen, request));
+      },
+      (_reason, timeout) => this.findCapture(request, timeout),
+    );
+  }
+
+  void(request: MovementRequest): Promise<GatewayAnswer> {
+    const { authorizationReference } = request;
+    return this.send(
+      request,
+      async (_amount, timeout) => {
+        const intent = await this.stripe.paymentIntents.cancel(
+          authorizationReference,
+          { cancellation_reason: "requested_by_customer" },
+          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+        );
+        return evidence(seePaymentIntent(intent), (seen) => voidEvidence(seen, request));
+      },
+      async (_reason, timeout): Promise<FindAnswer> => {
+        // This key was refused, so whatever ended the authorization, it was not this void.
+        const seen = await this.intent(authorizationReference, timeout);
+        if (seen?.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
+        if (seen?.status === "succeeded") return { outcome: "declined", reason: "already_captured" };
+        return { outcome: "unknown", reason: seen?.status ?? "no such payment intent" };
+      },
+    );
+  }
+
+  refund(request: MovementRequest): Promise<GatewayAnswer> {
+    const { authorizationReference } = request;
+    return this.send(
+      request,
+      async (amount, timeout) => {
+        const refund = await this.stripe.refunds.create(
+          { payment_intent: authorizationReference, amount, metadata: labels("refund", request) },
+          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+        );
+        return evidence(seeRefund(refund), (seen) => refundEvidence(seen, authorizationReference, request));
+      },
+      async (reason, timeout) => {
+        const found = await this.findRefund(request, timeout);
+        return found.outcome === "absent" ? { outcome: "declined", reason } : found;
+      },
+    );
+  }
+
+  /**
+   * By the objects, never by the key: Stripe has no way to ask what a key did without sending it again. So a refusal
+   * is `absent` here, and the resend that follows is answered with it.
+   */
+  async find(request: FindRequest): Promise<FindAnswer> {
+    const timeout = timeLeft(request.timeoutMs);
+    const { kind, authorizationReference } = request;
+    try {
+      if (kind === "authorize") return await this.findAuthorization(request, timeout);
+      if (authorizationReference === null) return { outcome: "absent" };
+      const movement = { ...request, authorizationReference };
+      switch (kind) {
+        case "capture":
+          return await this.findCapture(movement, timeout);
+        case "void":
+          return evidence(await this.intent(authorizationReference, timeout), (seen) =>
+            voidEvidence(seen, request),
+          );
+        case "refund":
+          return await this.findRefund(movement, timeout);
+      }
+    } catch (error) {
+      return { outcome: "unknown", reason: meaningOf(error).reason };
+    }
+  }
+
+  async lookupAuthorization({ reference, timeoutMs }: LookupRequest): Promise<LookupAnswer> {
+    return lookedUp(reference, () =>
+      this.stripe.paymentIntents.retrieve(
+        reference,
+        { expand: ["latest_charge"] },
+        { timeout: timeLeft(timeoutMs)() },
+      ),
+    );
+  }
+
+  private async findCapture(request: MovementRequest, timeout: TimeLeft): Promise<FindAnswer> {
+    const seen = await this.intent(request.authorizationReference, timeout);
+    return evidence(seen, (intent) => captureEvidence(intent, request));
+  }
+
+  private async findRefund(request: MovementRequest, timeout: TimeLeft): Promise<FindAnswer> {
+    const { authorizationReference, operationId } = request;
+    let after: string | undefined;
+    for (let page = 1; page <= REFUND_PAGES; page++) {
+      const refunds = await this.stripe.refunds.list(
+        {
+          payment_intent: authorizationReference,
+          limit: 100,
+          ...(after === undefined ? {} : { starting_after: after }),
+        },
+        { timeout: timeout() },
+      );
+      const seen = refunds.data.map(seeRefund);
+      const ours = seen.find((refund) => refund?.metadata?.[operationIdIn.refund] === operationId);
+      if (ours) return refundEvidence(ours, authorizationReference, request);
+      const last = seen.at(-1);
+      // Without a whole list, "not in it" would be a guess.
+      if (seen.includes(null)) return { outcome: "unknown", reason: "a list that makes no sense" };
+      if (!refunds.has_more || !last) return { outcome: "absent" };
+      after = last.id;
+    }
+    return { outcome: "unknown", reason: "too many refunds to look through" };
+  }
+
+  /**
+   * While its reference never arrived, an authorization can only be searched for by the id it carries. The index is
+   * minutes behind, so what it does not have proves nothing, and what it has is read again from the object itself.
+   */
+  private async findAuthorization(request: FindRequest, timeout: TimeLeft): Promise<FindAnswer> {
+    const { operationId, authorizationReference } = request;
+    let reference = authorizationReference;
+    if (reference === null) {
+      const found = await this.stripe.paymentIntents.search(
+        { query: `metadata["${operationIdIn.authorize}"]:"${operationId}"`, limit: 2 },
+        { timeout: timeout() },
+      );
+      const [first, second] = found.data;
+      if (first === undefined) return { outcome: "absent" };
+      if (second !== undefined) {
+        return {
+          outcome: "mismatch",
+          evidence: `${first.id} and ${second.id} both carry this operation's id`,
+        };
+      }
+      reference = first.id;
+    }
+    return evidence(await this.intent(reference, timeout), (seen) => authorizeEvidence(seen, request));
+  }
+
+  private async intent(reference: string, timeout: TimeLeft) {
+    return seePaymentIntent(await this.stripe.paymentIntents.retrieve(reference, {}, { timeout: timeout() }));
+  }
+
+  /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
+  private async send(
+    request: Omit<MovementRequest, "authorizationReference">,
+    call: (amount: number, timeout: TimeLeft) => Promise<FindAnswer>,
+    look?: (reason: string, timeout: TimeLeft) => Promise<FindAnswer>,
+  ): Promise<GatewayAnswer> {
+    const timeout = timeLeft(request.timeoutMs);
+    const amount = toStripeAmount(request.amount);
+    // No copy of it can ever be sent, so this is for good.
+    if (amount === null) return { outcome: "declined", reason: "amount_not_representable" };
+    try {
+      return answer(await call(amount, timeout));
+    } catch (error) {
+      const { outcome, reason } = meaningOf(error);
+      if (outcome !== "look") return { outcome, reason };
+      const found = await look?.(reason, timeout).catch(() => undefined);
+      return found === undefined || found.outcome === "absent"
+        ? { outcome: "unknown", reason }
+        : answer(found);
+    }
+  }
+}
+
+function labels(
+  kind: keyof typeof operationIdIn,
+  { paymentId, operationId }: { readonly paymentId: string; readonly operationId: string },
+): Record<string, string> {
+  return { [PAYMENT_ID]: paymentId, [operationIdIn[kind]]: operationId };
+}
+
+function evidence<Seen>(seen: Seen | null, read: (seen: Seen) => FindAnswer): FindAnswer {
+  return seen === null ? { outcome: "unknown", reason: "an answer that makes no sense" } : read(seen);
+}
+
+/** What was just done leaves no room for "not there": whatever is not an answer for good is unknown. */
+function answer(found: FindAnswer): GatewayAnswer {
+  switch (found.outcome) {
+    case "absent":
+      return { outcome: "unknown", reason: "accepted, and not done" };
+    case "pending":
+      return { outcome: "unknown", reason: "processing" };
+    case "mismatch":
+      return { outcome: "unknown", reason: found.evidence };
+    default:
+      return found;
+  }
+}
+
+/** One bound for all the questions of one request. */
+function timeLeft(timeoutMs: number): TimeLeft {
+  const until = performance.now() + timeoutMs;
+  return () => Math.max(1, Math.ceil(until - performance.now()));
+}

@@ -1,0 +1,37 @@
+import type { LookupAnswer } from "../../../application/ports/authorization-lookup";
+import { fromStripeAmount } from "./stripe-amount";
+import { meaningOf } from "./stripe-errors";
+import { PAYMENT_ID } from "./stripe-evidence";
+import { seeCaptureDeadline, seePaymentIntent } from "./stripe-objects";
+
+/** Reads a PaymentIntent that somebody else has made as an authorization to import. */
+export async function lookedUp(reference: string, retrieve: () => Promise<unknown>): Promise<LookupAnswer> {
+  // Anything else in this place would be a request to another of Stripe's addresses.
+  if (!/^pi_\w{1,250}$/.test(reference)) return { outcome: "not_found" };
+  let object: unknown;
+  try {
+    object = await retrieve();
+  } catch (error) {
+    const { statusCode, code } = error as { statusCode?: number; code?: string };
+    if (statusCode === 404 && code === "resource_missing") return { outcome: "not_found" };
+    return { outcome: "unknown", reason: meaningOf(error).reason };
+  }
+  const seen = seePaymentIntent(object);
+  if (seen === null) return { outcome: "unknown", reason: "an answer that makes no sense" };
+  if (seen.status === "processing") return { outcome: "unknown", reason: seen.status };
+  if (seen.status !== "requires_capture") return { outcome: "not_capturable", reason: seen.status };
+  if (seen.amount_capturable !== seen.amount) {
+    return { outcome: "not_capturable", reason: "only a part of it can be captured" };
+  }
+  const amount = fromStripeAmount(seen.amount, seen.currency);
+  if (amount === null) return { outcome: "not_capturable", reason: "amount_not_representable" };
+  return {
+    outcome: "found",
+    authorization: {
+      reference: seen.id,
+      amount,
+      expiresAt: seeCaptureDeadline(object),
+      paymentId: seen.metadata[PAYMENT_ID] ?? null,
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { OperationKind } from "../../../src/domain/operation";
+import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
+import { StripeTransport } from "../../../src/infrastructure/gateways/stripe/stripe-transport";
+import { StripeStandIn, type StripeFault } from "../../support/stripe-stand-in/stripe-stand-in";
+import type { GatewayUnderTest, PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
+
+const faults: Record<Situation, StripeFault> = {
+  authorization_gone: "lapsed",
+  refused: "refused",
+  silent_after_acting: "silent_after_acting",
+  silent_before_acting: "silent_before_acting",
+  lands_late: "lands_late",
+  server_error: "error_before_acting",
+  stored_server_error: "stored_500_before_acting",
+  stored_server_error_after_acting: "stored_500_after_acting",
+  unreachable: "rate_limited",
+  undecided: "undecided",
+  too_slow: "silent_before_acting",
+  nonsense_after_acting: "proxy_page_after_acting",
+  reset_before_acting: "reset_before_acting",
+  reset_after_acting: "reset_after_acting",
+};
+
+/** A deadline that has come as soon as nothing more will: no test waits for time. */
+export class DeadlineAtSilence {
+  private readonly pending = new Set<AbortController>();
+
+  readonly deadline = (): AbortSignal => {
+    const controller = new AbortController();
+    this.pending.add(controller);
+    return controller.signal;
+  };
+
+  readonly silence = (): void => {
+    for (const controller of this.pending) controller.abort();
+    this.pending.clear();
+  };
+}
+
+export async function startStripe(): Promise<GatewayUnderTest & { readonly standIn: StripeStandIn }> {
+  const standIn = new StripeStandIn();
+  const time = new DeadlineAtSilence();
+  standIn.onSilence = time.silence;
+  await standIn.listen();
+  const gateway = StripeGateway.open({
+    apiKey: "sk_test_abc",
+    url: standIn.url,
+    transport: new StripeTransport(time.deadline),
+  });
+  return {
+    standIn,
+    gateway,
+    paymentMethod: (kind?: OperationKind, situation?: Situation) => {
+      if (kind !== undefined && situation !== undefined) standIn.arm(kind, faults[situation]);
+      return "pm_card_visa";
+    },
+    moves: async (paymentId) =>
+      standIn.world.moves
+        .filter((move) => move.paymentId === paymentId)
+        .map(({ kind, amount }) => ({ kind, amount: BigInt(amount) })),
+    reserved: async (_paymentId, reference) =>
+      BigInt(standIn.world.intents.get(reference)?.amount_capturable ?? -1),
+    timePasses: async () => standIn.timePasses(),
+    stop: async () => {
+      gateway.close();
+      await standIn.close();
+    },
+  };
+}
+
+export const stripeGatewayHarness: PaymentGatewayHarness = {
+  name: "StripeGateway",
+  // Only a refused authorization leaves a trace in an object; the other refusals are known to the key alone.
+  findsRefusals: (kind) => kind === "authorize",
+  findsAuthorizations: true,
+  canBring: (kind, situation) => {
+    switch (situation) {
+      case "authorization_gone":
+        return kind === "capture" || kind === "void";
+      case "refused":
+      case "undecided":
+        // A cancellation is carried out at once, and nobody else has a say in it.
+        return kind !== "void";
+      default:
+        return true;
+    }
+  },
+  start: startStripe,
+};

@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { FindAnswer, GatewayAnswer } from "../../../../src/application/ports/payment-gateway";
+import { money, parseCurrency } from "../../../../src/domain/money";
+import type { OperationKind } from "../../../../src/domain/operation";
+import { startStripe } from "../../../contracts/payment-gateways/stripe-gateway-harness";
+import { stripeFaults, type StripeFault } from "../../../support/stripe-stand-in/stripe-stand-in";
+
+const kinds: readonly OperationKind[] = ["authorize", "capture", "void", "refund"];
+const amount = money(5_000n, parseCurrency("EUR"));
+/** A question is not carried out, so it only fails to be answered; and the world may change just before. */
+const questionFaults = stripeFaults.filter(
+  (fault) =>
+    fault === "lapsed" ||
+    !/_acting$|refused|undecided|late|key/.test(fault) ||
+    /^(reset|silent)_before/.test(fault),
+);
+/** As a caller does who never gives up: more rounds than there are faults. */
+const ROUNDS = 6;
+
+let stripe: Awaited<ReturnType<typeof startStripe>>;
+beforeAll(async () => {
+  stripe = await startStripe();
+});
+afterAll(() => stripe.stop());
+
+/**
+ * Sends one operation while everything named goes wrong, and goes on as the engine does: asks, and sends the same key
+ * again. Says what it was told in the end, and what really moved, late arrivals included.
+ */
+async function carriedThrough(
+  kind: OperationKind,
+  sends: readonly StripeFault[],
+  reads: readonly StripeFault[],
+) {
+  const { gateway, standIn } = stripe;
+  const paymentId = randomUUID();
+  const common = { paymentId, amount, timeoutMs: 5_000 };
+  const fresh = () => ({ ...common, gatewayKey: randomUUID(), operationId: randomUUID() });
+  let authorizationReference = "";
+  if (kind !== "authorize") {
+    const answer = await gateway.authorize({ ...fresh(), paymentMethod: "pm_card_visa" });
+    authorizationReference = answer.outcome === "succeeded" ? answer.reference : "";
+  }
+  if (kind === "refund") await gateway.capture({ ...fresh(), authorizationReference });
+
+  standIn.arm(kind, ...sends);
+  standIn.arm("read", ...reads);
+  const request = { ...fresh(), authorizationReference };
+  const send = (): Promise<GatewayAnswer> =>
+    kind === "authorize"
+      ? gateway.authorize({ ...request, paymentMethod: "pm_card_visa" })
+      : gateway[kind](request);
+  const moved = () =>
+    standIn.world.moves.filter((move) => move.paymentId === paymentId && move.kind === kind).length;
+
+  let told: GatewayAnswer | FindAnswer = await send();
+  const movedWhenNotSent = told.outcome === "not_sent" ? moved() : 0;
+  for (let round = 0; round < ROUNDS && !isForGood(told); round++) {
+    told = await gateway.find({
+      ...request,
+      kind,
+      authorizationReference: kind === "authorize" ? null : authorizationReference,
+    });
+    if (!isForGood(told) && told.outcome !== "pending") told = await send();
+    if (round === ROUNDS - 2) standIn.timePasses();
+  }
+  standIn.timePasses();
+  standIn.armed.clear();
+  return { told, moved: moved(), movedWhenNotSent };
+}
+
+function isForGood({ outcome }: GatewayAnswer | FindAnswer): boolean {
+  return outcome === "succeeded" || outcome === "declined" || outcome === "authorization_gone";
+}
+
+function expectTruth(
+  { told, moved, movedWhenNotSent }: Awaited<ReturnType<typeof carriedThrough>>,
+  what: string,
+) {
+  const truth = told.outcome === "succeeded" ? 1 : isForGood(told) ? 0 : moved;
+  expect({ what, told: told.outcome, moved, movedWhenNotSent }).toEqual({
+    what,
+    told: told.outcome,
+    moved: truth,
+    movedWhenNotSent: 0,
+  });
+  expect(moved).toBeLessThanOrEqual(1);
+}
+
+describe("whatever Stripe or the network does, money moves at most once and a move is never told as a failure", () => {
+  for (const kind of kinds) {
+    it.each(stripeFaults)(`when a ${kind} meets "%s"`, async (fault) => {
+      expectTruth(await carriedThrough(kind, [fault], []), fault);
+    });
+
+    it(`when a ${kind} and the question about it meet any two faults`, async () => {
+      for (const send of stripeFaults) {
+        for (const read of questionFaults) {
+          expectTruth(await carriedThrough(kind, [send], [read]), `${send}, asked: ${read}`);
+        }
+      }
+    });
+  }
+
+  it.each(["capture", "refund"] as const)("when a %s and its resend meet any two faults", async (kind) => {
+    for (const first of stripeFaults) {
+      for (const second of stripeFaults) {
+        expectTruth(await carriedThrough(kind, [first, second], []), `${first}, then ${second}`);
+      }
+    }
+  });
+});
+
+it.each(kinds)("a %s that met a fault which passes ends with an answer", async (kind) => {
+  const lasting: readonly StripeFault[] = ["stored_500_before_acting", "lapsed", "refused"];
+  for (const fault of stripeFaults.filter((candidate) => !lasting.includes(candidate))) {
+    const { told, moved } = await carriedThrough(kind, [fault], []);
+    expect({ fault, told: told.outcome, moved }).toEqual({ fault, told: "succeeded", moved: 1 });
+  }
+});

@@ -1,0 +1,223 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { OperationKind } from "../../../src/domain/operation";
+import { StripeWorld, type Course, type StripeAnswer } from "./stripe-world";
+
+/** Everything that is documented to go wrong, or that networks do. */
+export const stripeFaults = [
+  "refused",
+  "undecided",
+  /** The authorization ends by itself just before. */
+  "lapsed",
+  "rate_limited",
+  "unauthorized",
+  "forbidden",
+  "lock_timeout",
+  "key_in_use",
+  "error_before_acting",
+  "stored_500_before_acting",
+  "stored_500_after_acting",
+  "silent_before_acting",
+  "silent_after_acting",
+  "lands_late",
+  "stalls_within_the_answer",
+  "reset_before_acting",
+  "reset_after_acting",
+  "reset_within_the_answer",
+  "proxy_page_after_acting",
+  "proxy_error_after_acting",
+  "empty_object_after_acting",
+  "null_after_acting",
+] as const;
+export type StripeFault = (typeof stripeFaults)[number];
+
+interface Arrived {
+  readonly kind: OperationKind | "read";
+  readonly path: string;
+  readonly body: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+}
+
+/** A Stripe on loopback: its objects, its memory of keys, and its ways to fail. The real client talks to it. */
+export class StripeStandIn {
+  readonly world = new StripeWorld();
+  /** What came, in order, faults included. */
+  readonly requests: string[] = [];
+  /** Tells of a request that will not be answered, so that a test need not wait for time to pass. */
+  onSilence: () => void = () => undefined;
+  /** Before the next request of this kind is carried out. */
+  readonly armed = new Map<Arrived["kind"], StripeFault[]>();
+  private readonly keys = new Map<string, { readonly of: string; answer: StripeAnswer | null }>();
+  private readonly late: Arrived[] = [];
+  private readonly server: Server = createServer((request, response) => void this.serve(request, response));
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(port, "127.0.0.1", resolve));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  arm(kind: Arrived["kind"], ...faults: StripeFault[]): void {
+    this.armed.set(kind, [...(this.armed.get(kind) ?? []), ...faults]);
+  }
+
+  /** What was late lands, what was undecided is decided. */
+  timePasses(): void {
+    for (const arrived of this.late.splice(0)) this.carryOut(arrived, "as asked");
+    this.world.decide();
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const { pathname: path, searchParams: query } = new URL(request.url ?? "", "http://stripe");
+    const kind = kindOf(request.method ?? "", path);
+    this.requests.push(`${request.method} ${path}`);
+    const key = String(request.headers["idempotency-key"] ?? "");
+    const arrived: Arrived = { kind, path, body, key, query };
+    if (!/^Bearer sk_test_\w+$/.test(request.headers.authorization ?? ""))
+      return send(response, unauthorized);
+    const fault = this.armed.get(kind)?.shift();
+    if (fault === undefined) return send(response, this.carryOut(arrived, "as asked"));
+    this.fail(fault, arrived, response);
+  }
+
+  private fail(fault: StripeFault, arrived: Arrived, response: ServerResponse): void {
+    switch (fault) {
+      case "refused":
+      case "undecided":
+        return send(response, this.carryOut(arrived, fault));
+      case "lapsed":
+        this.world.lapse(arrived.path.split("/")[3] ?? "");
+        return send(response, this.carryOut(arrived, "as asked"));
+      case "rate_limited":
+        return send(response, failure(429, "rate_limit_error", "rate_limit"));
+      case "lock_timeout":
+        return send(response, failure(429, "invalid_request_error", "lock_timeout"));
+      case "unauthorized":
+        return send(response, unauthorized);
+      case "forbidden":
+        return send(response, failure(403, "invalid_request_error", "more_permissions_required"));
+      case "key_in_use":
+        return send(response, inUse);
+      case "error_before_acting":
+        return send(response, failure(503, "api_error"));
+      case "stored_500_before_acting":
+        this.keys.set(arrived.key, { of: fingerprint(arrived), answer: failure(500, "api_error") });
+        return send(response, failure(500, "api_error"));
+      case "stored_500_after_acting": {
+        this.carryOut(arrived, "as asked");
+        const known = this.keys.get(arrived.key);
+        if (known) known.answer = failure(500, "api_error");
+        return send(response, failure(500, "api_error"));
+      }
+      case "silent_before_acting":
+        return this.onSilence();
+      case "silent_after_acting":
+        this.carryOut(arrived, "as asked");
+        return this.onSilence();
+      case "lands_late":
+        this.late.push(arrived);
+        return this.onSilence();
+      case "stalls_within_the_answer":
+      case "reset_within_the_answer": {
+        const text = JSON.stringify(this.carryOut(arrived, "as asked").body);
+        response.writeHead(200, { "content-type": "application/json", "content-length": text.length });
+        response.write(text.slice(0, 10), () => {
+          if (fault === "reset_within_the_answer") response.socket?.resetAndDestroy();
+          else this.onSilence();
+        });
+        return;
+      }
+      case "reset_before_acting":
+        response.socket?.resetAndDestroy();
+        return;
+      case "reset_after_acting":
+        this.carryOut(arrived, "as asked");
+        response.socket?.resetAndDestroy();
+        return;
+      case "proxy_page_after_acting":
+        this.carryOut(arrived, "as asked");
+        response.writeHead(200, { "content-type": "text/html" }).end("<h1>Please log in</h1>");
+        return;
+      case "proxy_error_after_acting":
+        this.carryOut(arrived, "as asked");
+        return send(response, { status: 502, body: { message: "upstream" } });
+      case "empty_object_after_acting":
+        this.carryOut(arrived, "as asked");
+        return send(response, { status: 200, body: {} });
+      case "null_after_acting":
+        this.carryOut(arrived, "as asked");
+        return send(response, { status: 200, body: null });
+    }
+  }
+
+  /** The memory of keys lies before the execution, and keeps what comes out of it, whatever that is. */
+  private carryOut(arrived: Arrived, course: Course): StripeAnswer {
+    if (arrived.kind === "read") return this.read(arrived);
+    const of = fingerprint(arrived);
+    const known = this.keys.get(arrived.key);
+    if (known !== undefined) {
+      if (known.of !== of) return failure(400, "idempotency_error");
+      return known.answer ?? inUse;
+    }
+    const entry: { of: string; answer: StripeAnswer | null } = { of, answer: null };
+    const answer = this.execute(arrived, course);
+    if (answer.beforeExecution !== true) this.keys.set(arrived.key, { ...entry, answer });
+    return answer;
+  }
+
+  private execute({ kind, path, body }: Arrived, course: Course): StripeAnswer {
+    const form = new URLSearchParams(body);
+    const intentId = path.split("/")[3] ?? "";
+    switch (kind) {
+      case "authorize":
+        return this.world.create(form, course);
+      case "capture":
+        return this.world.capture(intentId, form, course);
+      case "void":
+        return this.world.cancel(intentId, form);
+      case "refund":
+        return this.world.refund(form, course);
+      case "read":
+        return failure(405, "invalid_request_error");
+    }
+  }
+
+  private read({ path, query }: Arrived): StripeAnswer {
+    if (path === "/v1/payment_intents/search") return this.world.search(query);
+    if (path === "/v1/refunds") return this.world.listRefunds(query);
+    return this.world.retrieve(path.split("/")[3] ?? "", query);
+  }
+}
+
+function kindOf(method: string, path: string): Arrived["kind"] {
+  if (method !== "POST") return "read";
+  if (path === "/v1/payment_intents") return "authorize";
+  if (path === "/v1/refunds") return "refund";
+  return path.endsWith("/capture") ? "capture" : "void";
+}
+
+function fingerprint({ path, body }: Arrived): string {
+  return `${path}?${body}`;
+}
+
+function failure(status: number, type: string, code?: string): StripeAnswer {
+  return { status, body: { error: { type, ...(code === undefined ? {} : { code }), message: "failed" } } };
+}
+
+const unauthorized = failure(401, "invalid_request_error");
+const inUse = failure(409, "invalid_request_error", "idempotency_key_in_use");
+
+function send(response: ServerResponse, { status, body }: StripeAnswer): void {
+  response.writeHead(status, { "content-type": "application/json", "request-id": "req_1" });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,243 @@
+import type { OperationKind } from "../../../src/domain/operation";
+
+export interface StripeAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  /** Refused while reading the parameters: Stripe remembers nothing of it for the key. */
+  readonly beforeExecution?: boolean;
+}
+
+export interface Intent {
+  readonly id: string;
+  readonly object: "payment_intent";
+  readonly amount: number;
+  readonly currency: string;
+  readonly metadata: Record<string, string>;
+  status: string;
+  amount_capturable: number;
+  amount_received: number;
+  latest_charge: string | null;
+  cancellation_reason: string | null;
+  last_payment_error: { code: string; decline_code?: string } | null;
+}
+
+export interface Refund {
+  readonly id: string;
+  readonly object: "refund";
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly metadata: Record<string, string>;
+  status: string;
+}
+
+export interface Move {
+  readonly kind: OperationKind;
+  readonly paymentId: string;
+  readonly amount: number;
+}
+
+/** How the next request of a kind is carried out, once it gets that far. */
+export type Course = "as asked" | "refused" | "undecided";
+
+/** PaymentIntents and refunds as Stripe documents them: the part that a manual capture touches. */
+export class StripeWorld {
+  readonly intents = new Map<string, Intent>();
+  readonly refunds: Refund[] = [];
+  readonly moves: Move[] = [];
+  /** Unix seconds, when asked for by expanding the charge. */
+  captureBefore = 1_795_000_000;
+  /** Search is an index, and indexes lag. */
+  searchIsBehind = false;
+  private readonly undecided: (() => void)[] = [];
+
+  decide(): void {
+    for (const decision of this.undecided.splice(0)) decision();
+  }
+
+  create(form: URLSearchParams, course: Course): StripeAnswer {
+    const method = form.get("payment_method") ?? "";
+    if (!method.startsWith("pm_card_")) {
+      return invalid({ code: "resource_missing", param: "payment_method" });
+    }
+    if (form.get("capture_method") !== "manual" || form.get("confirm") !== "true") {
+      return invalid({ code: "parameter_missing", param: "confirm" });
+    }
+    const amount = Number(form.get("amount"));
+    if (amount > 99_999_999) return invalid({ code: "amount_too_large", param: "amount" });
+    const intent: Intent = {
+      id: `pi_${this.intents.size + 1}`,
+      object: "payment_intent",
+      amount,
+      currency: form.get("currency") ?? "",
+      metadata: metadataOf(form),
+      status: "processing",
+      amount_capturable: 0,
+      amount_received: 0,
+      latest_charge: null,
+      cancellation_reason: null,
+      last_payment_error: null,
+    };
+    this.intents.set(intent.id, intent);
+    if (course === "refused" || method === "pm_card_visa_chargeDeclined") {
+      intent.status = "requires_payment_method";
+      intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
+      return declined(intent);
+    }
+    return this.done(course, intent, () => {
+      intent.status = "requires_capture";
+      intent.amount_capturable = amount;
+      intent.latest_charge = `ch_${intent.id}`;
+      this.moved("authorize", intent, amount);
+    });
+  }
+
+  capture(id: string, form: URLSearchParams, course: Course): StripeAnswer {
+    const intent = this.intents.get(id);
+    if (intent === undefined) return missing();
+    if (intent.status !== "requires_capture") return unexpectedState(intent);
+    const amount = Number(form.get("amount_to_capture") ?? intent.amount_capturable);
+    if (amount > intent.amount_capturable)
+      return invalid({ code: "amount_too_large", param: "amount_to_capture" });
+    if (course === "refused") return declined(intent);
+    intent.status = "processing";
+    return this.done(course, intent, () => {
+      Object.assign(intent.metadata, metadataOf(form));
+      intent.status = "succeeded";
+      intent.amount_received = amount;
+      intent.amount_capturable = 0;
+      this.moved("capture", intent, amount);
+    });
+  }
+
+  cancel(id: string, form: URLSearchParams): StripeAnswer {
+    const intent = this.intents.get(id);
+    if (intent === undefined) return missing();
+    if (intent.status !== "requires_capture") return unexpectedState(intent);
+    this.end(intent, form.get("cancellation_reason"));
+    this.moved("void", intent, intent.amount);
+    return ok(intent);
+  }
+
+  /** Stripe lets go of what nobody captured. */
+  lapse(id: string): void {
+    const intent = this.intents.get(id);
+    if (intent?.status === "requires_capture") this.end(intent, "automatic");
+  }
+
+  refund(form: URLSearchParams, course: Course): StripeAnswer {
+    const intent = this.intents.get(form.get("payment_intent") ?? "");
+    if (intent === undefined) return missing();
+    const refunded = this.refunds
+      .filter((refund) => refund.payment_intent === intent.id && refund.status !== "failed")
+      .reduce((sum, { amount }) => sum + amount, 0);
+    const amount = Number(form.get("amount"));
+    if (refunded === intent.amount_received) return bad({ code: "charge_already_refunded" });
+    if (refunded + amount > intent.amount_received) return bad({ param: "amount" });
+    if (course === "refused") return bad({ code: "balance_insufficient" });
+    const refund: Refund = {
+      id: `re_${this.refunds.length + 1}`,
+      object: "refund",
+      payment_intent: intent.id,
+      amount,
+      currency: intent.currency,
+      metadata: metadataOf(form),
+      status: "pending",
+    };
+    this.refunds.push(refund);
+    return this.done(course, refund, () => {
+      refund.status = "succeeded";
+      this.moved("refund", intent, amount);
+    });
+  }
+
+  retrieve(id: string, query: URLSearchParams): StripeAnswer {
+    const intent = this.intents.get(id);
+    if (intent === undefined) return missing();
+    if (!query.has("expand[0]")) return ok(intent);
+    const card = { capture_before: this.captureBefore };
+    const charge = { id: intent.latest_charge, payment_method_details: { type: "card", card } };
+    return ok({ ...intent, latest_charge: charge });
+  }
+
+  search(query: URLSearchParams): StripeAnswer {
+    const [, key = "", value] = /^metadata\["(\w+)"\]:"([^"]+)"$/.exec(query.get("query") ?? "") ?? [];
+    const found = [...this.intents.values()].filter(({ metadata }) => metadata[key] === value);
+    return ok({ object: "search_result", data: this.searchIsBehind ? [] : found, has_more: false });
+  }
+
+  listRefunds(query: URLSearchParams): StripeAnswer {
+    const all = this.refunds
+      .filter((refund) => refund.payment_intent === query.get("payment_intent"))
+      .reverse();
+    const after = all.findIndex(({ id }) => id === query.get("starting_after")) + 1;
+    const data = all.slice(after, after + Number(query.get("limit") ?? 10));
+    return ok({ object: "list", data, has_more: after + data.length < all.length });
+  }
+
+  private done(course: Course, object: Intent | Refund, decision: () => void): StripeAnswer {
+    if (course === "undecided") this.undecided.push(decision);
+    else decision();
+    return ok(object);
+  }
+
+  private end(intent: Intent, reason: string | null): void {
+    intent.status = "canceled";
+    intent.cancellation_reason = reason;
+    intent.amount_capturable = 0;
+  }
+
+  private moved(kind: OperationKind, { metadata }: Intent, amount: number): void {
+    this.moves.push({ kind, paymentId: metadata["holdfast_payment"] ?? "", amount });
+  }
+}
+
+/** As it is now: the answer that a key replays does not change with the object. */
+function ok(object: object): StripeAnswer {
+  return { status: 200, body: structuredClone(object) };
+}
+
+function metadataOf(form: URLSearchParams): Record<string, string> {
+  const entries = [...form].flatMap(([name, value]) => {
+    const key = /^metadata\[(\w+)\]$/.exec(name)?.[1];
+    return key === undefined ? [] : [[key, value]];
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function bad(facts: { code?: string; param?: string }): StripeAnswer {
+  return { status: 400, body: { error: { type: "invalid_request_error", message: "refused", ...facts } } };
+}
+
+function invalid(facts: { code?: string; param?: string }): StripeAnswer {
+  return { ...bad(facts), beforeExecution: true };
+}
+
+function unexpectedState(intent: Intent): StripeAnswer {
+  const error = {
+    type: "invalid_request_error",
+    code: "payment_intent_unexpected_state",
+    message: intent.status,
+  };
+  return { status: 400, body: structuredClone({ error: { ...error, payment_intent: intent } }) };
+}
+
+function declined(intent: Intent): StripeAnswer {
+  const error = {
+    type: "card_error",
+    code: "card_declined",
+    decline_code: "generic_decline",
+    message: "declined",
+  };
+  return { status: 402, body: structuredClone({ error: { ...error, payment_intent: intent } }) };
+}
+
+function missing(): StripeAnswer {
+  const error = {
+    type: "invalid_request_error",
+    code: "resource_missing",
+    param: "intent",
+    message: "none such",
+  };
+  return { status: 404, body: { error }, beforeExecution: true };
+}

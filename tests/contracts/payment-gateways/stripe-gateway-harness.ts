@@ -37,7 +37,12 @@ export class DeadlineAtSilence {
   };
 }
 
-export async function startStripe(): Promise<GatewayUnderTest & { readonly standIn: StripeStandIn }> {
+export type StripeUnderTest = GatewayUnderTest & {
+  readonly gateway: StripeGateway;
+  readonly standIn: StripeStandIn;
+};
+
+export async function startStripe(): Promise<StripeUnderTest> {
   const standIn = new StripeStandIn();
   const time = new DeadlineAtSilence();
   standIn.onSilence = time.silence;

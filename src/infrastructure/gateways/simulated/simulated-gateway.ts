@@ -1,5 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+import type {
+  AuthorizationLookup,
+  LookupAnswer,
+  LookupRequest,
+} from "../../../application/ports/authorization-lookup";
 import type { Clock } from "../../../application/ports/clock";
 import type {
   AuthorizeRequest,
@@ -21,6 +26,7 @@ import type {
 } from "./gateway-ledger";
 import { behave, serverError, timedOut, type Received } from "./behave";
 import { differences } from "./differences";
+import { lookUp } from "./look-up";
 import { moveMoney, record } from "./move-money";
 import { parsePaymentMethodToken } from "./payment-method-token";
 
@@ -42,7 +48,7 @@ const FOR_EVER_MS = 100 * 365 * 86_400_000;
  * Survives what its ledger survives: a restart with SQLite, nothing with memory.
  * Not for real money: it moves none.
  */
-export class SimulatedGateway implements PaymentGateway {
+export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs = FOR_EVER_MS;
   private readonly ledger: GatewayLedger;
   private readonly clock: Clock;
@@ -82,6 +88,15 @@ export class SimulatedGateway implements PaymentGateway {
         const entry = await tables.entry(request.gatewayKey);
         return entry === null ? { outcome: "absent" } : recorded(entry, request);
       });
+    } catch (error) {
+      return { outcome: "unknown", reason: ledgerFailed(error) };
+    }
+  }
+
+  async lookupAuthorization({ reference }: LookupRequest): Promise<LookupAnswer> {
+    try {
+      // Nobody's yet, so the reference stands for the payment; what is due for its payment is landed first.
+      return await this.upToDate(reference, (tables) => lookUp(tables, reference));
     } catch (error) {
       return { outcome: "unknown", reason: ledgerFailed(error) };
     }

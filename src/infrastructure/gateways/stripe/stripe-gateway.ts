@@ -23,6 +23,15 @@ import {
   refundEvidence,
   voidEvidence,
 } from "./stripe-evidence";
+import {
+  evidence,
+  findByObjects,
+  findCapture,
+  findRefund,
+  retrieveIntent,
+  timeLeft,
+  type TimeLeft,
+} from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
 import { StripeTransport } from "./stripe-transport";
@@ -36,11 +45,6 @@ export interface StripeGatewayOptions {
 
 /** Stripe keeps a key for at least this long. */
 const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
-/** A hundred each: no payment has more refunds than that. */
-const REFUND_PAGES = 5;
-
-/** What is left of a request's time, in whole milliseconds. */
-type TimeLeft = () => number;
 
 /**
  * Excludes nobody; Stripe captures an authorization once, and carries out an idempotency key once.
@@ -97,7 +101,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         );
         return evidence(seePaymentIntent(intent), (seen) => captureEvidence(seen, request));
       },
-      (_reason, timeout) => this.findCapture(request, timeout),
+      (_reason, timeout) => findCapture(this.stripe, request, timeout),
     );
   }
 
@@ -115,7 +119,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
       },
       async (_reason, timeout): Promise<FindAnswer> => {
         // This key was refused, so whatever ended the authorization, it was not this void.
-        const seen = await this.intent(authorizationReference, timeout);
+        const seen = await retrieveIntent(this.stripe, authorizationReference, timeout);
         if (seen?.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
         if (seen?.status === "succeeded") return { outcome: "declined", reason: "already_captured" };
         return { outcome: "unknown", reason: seen?.status ?? "no such payment intent" };
@@ -135,33 +139,16 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         return evidence(seeRefund(refund), (seen) => refundEvidence(seen, authorizationReference, request));
       },
       async (reason, timeout) => {
-        const found = await this.findRefund(request, timeout);
+        const found = await findRefund(this.stripe, request, timeout);
         return found.outcome === "absent" ? { outcome: "declined", reason } : found;
       },
     );
   }
 
-  /**
-   * By the objects, never by the key: Stripe has no way to ask what a key did without sending it again. So a refusal
-   * is `absent` here, and the resend that follows is answered with it.
-   */
   async find(request: FindRequest): Promise<FindAnswer> {
     const timeout = timeLeft(request.timeoutMs);
-    const { kind, authorizationReference } = request;
     try {
-      if (kind === "authorize") return await this.findAuthorization(request, timeout);
-      if (authorizationReference === null) return { outcome: "absent" };
-      const movement = { ...request, authorizationReference };
-      switch (kind) {
-        case "capture":
-          return await this.findCapture(movement, timeout);
-        case "void":
-          return evidence(await this.intent(authorizationReference, timeout), (seen) =>
-            voidEvidence(seen, request),
-          );
-        case "refund":
-          return await this.findRefund(movement, timeout);
-      }
+      return await findByObjects(this.stripe, request, timeout);
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }
@@ -175,64 +162,6 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         { timeout: timeLeft(timeoutMs)() },
       ),
     );
-  }
-
-  private async findCapture(request: MovementRequest, timeout: TimeLeft): Promise<FindAnswer> {
-    const seen = await this.intent(request.authorizationReference, timeout);
-    return evidence(seen, (intent) => captureEvidence(intent, request));
-  }
-
-  private async findRefund(request: MovementRequest, timeout: TimeLeft): Promise<FindAnswer> {
-    const { authorizationReference, operationId } = request;
-    let after: string | undefined;
-    for (let page = 1; page <= REFUND_PAGES; page++) {
-      const refunds = await this.stripe.refunds.list(
-        {
-          payment_intent: authorizationReference,
-          limit: 100,
-          ...(after === undefined ? {} : { starting_after: after }),
-        },
-        { timeout: timeout() },
-      );
-      const seen = refunds.data.map(seeRefund);
-      const ours = seen.find((refund) => refund?.metadata?.[operationIdIn.refund] === operationId);
-      if (ours) return refundEvidence(ours, authorizationReference, request);
-      const last = seen.at(-1);
-      // Without a whole list, "not in it" would be a guess.
-      if (seen.includes(null)) return { outcome: "unknown", reason: "a list that makes no sense" };
-      if (!refunds.has_more || !last) return { outcome: "absent" };
-      after = last.id;
-    }
-    return { outcome: "unknown", reason: "too many refunds to look through" };
-  }
-
-  /**
-   * While its reference never arrived, an authorization can only be searched for by the id it carries. The index is
-   * minutes behind, so what it does not have proves nothing, and what it has is read again from the object itself.
-   */
-  private async findAuthorization(request: FindRequest, timeout: TimeLeft): Promise<FindAnswer> {
-    const { operationId, authorizationReference } = request;
-    let reference = authorizationReference;
-    if (reference === null) {
-      const found = await this.stripe.paymentIntents.search(
-        { query: `metadata["${operationIdIn.authorize}"]:"${operationId}"`, limit: 2 },
-        { timeout: timeout() },
-      );
-      const [first, second] = found.data;
-      if (first === undefined) return { outcome: "absent" };
-      if (second !== undefined) {
-        return {
-          outcome: "mismatch",
-          evidence: `${first.id} and ${second.id} both carry this operation's id`,
-        };
-      }
-      reference = first.id;
-    }
-    return evidence(await this.intent(reference, timeout), (seen) => authorizeEvidence(seen, request));
-  }
-
-  private async intent(reference: string, timeout: TimeLeft) {
-    return seePaymentIntent(await this.stripe.paymentIntents.retrieve(reference, {}, { timeout: timeout() }));
   }
 
   /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
@@ -265,10 +194,6 @@ function labels(
   return { [PAYMENT_ID]: paymentId, [operationIdIn[kind]]: operationId };
 }
 
-function evidence<Seen>(seen: Seen | null, read: (seen: Seen) => FindAnswer): FindAnswer {
-  return seen === null ? { outcome: "unknown", reason: "an answer that makes no sense" } : read(seen);
-}
-
 /** What was just done leaves no room for "not there": whatever is not an answer for good is unknown. */
 function answer(found: FindAnswer): GatewayAnswer {
   switch (found.outcome) {
@@ -281,10 +206,4 @@ function answer(found: FindAnswer): GatewayAnswer {
     default:
       return found;
   }
-}
-
-/** One bound for all the questions of one request. */
-function timeLeft(timeoutMs: number): TimeLeft {
-  const until = performance.now() + timeoutMs;
-  return () => Math.max(1, Math.ceil(until - performance.now()));
 }

@@ -233,3 +233,44 @@ describe("the memory of the simulated gateway", () => {
     expect(await gateway.find(search("c", "auth"))).toMatchObject({ outcome: "unknown" });
   });
 });
+
+describe("an authorization made elsewhere", () => {
+  it("is looked up by its reference, has the amount that it names, and can be captured by a payment", async () => {
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+    const reference = "ext_5000_eur_order-77";
+    expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
+      outcome: "found",
+      authorization: { reference, amount, expiresAt: null, paymentId: null },
+    });
+    expect(await gateway.capture(movement("c", reference))).toMatchObject({ outcome: "succeeded" });
+    expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
+      outcome: "not_capturable",
+      reason: "captured",
+    });
+  });
+
+  it("may carry a token, which acts on its payment", async () => {
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+    const reference = "ext_5000_eur_order-77.tok_capture_decline";
+    await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 });
+    expect(await gateway.capture(movement("c", reference))).toMatchObject({ outcome: "declined" });
+  });
+
+  it("that was made for a payment of ours says so", async () => {
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+    const reference = await authorized(gateway, "tok_ok");
+    expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toMatchObject({
+      authorization: { paymentId: "p" },
+    });
+  });
+
+  it.each(["", "pi_1", "ext_0_eur_a", "ext_5000_xyz_a", "ext_5000_eur_", "ext_9999999999999_eur_a"])(
+    "is not found as %p",
+    async (reference) => {
+      const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+      expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
+        outcome: "not_found",
+      });
+    },
+  );
+});

@@ -1,0 +1,127 @@
+import type Stripe from "stripe";
+import type { FindAnswer, FindRequest, MovementRequest } from "../../../application/ports/payment-gateway";
+import {
+  authorizeEvidence,
+  captureEvidence,
+  operationIdIn,
+  refundEvidence,
+  voidEvidence,
+} from "./stripe-evidence";
+import { seePaymentIntent, seeRefund, type PaymentIntentSeen } from "./stripe-objects";
+
+/** A hundred each: no payment has more refunds than that. */
+const REFUND_PAGES = 5;
+
+/** What is left of a request's time, in whole milliseconds. */
+export type TimeLeft = () => number;
+
+/** One bound for all the questions of one request. */
+export function timeLeft(timeoutMs: number): TimeLeft {
+  const until = performance.now() + timeoutMs;
+  return () => Math.max(1, Math.ceil(until - performance.now()));
+}
+
+/**
+ * By the objects, never by the key: Stripe has no way to ask what a key did without sending it again. So most refusals
+ * are `absent` here, and the resend that follows is answered with them. Rejects as the client does.
+ */
+export async function findByObjects(
+  stripe: Stripe.Stripe,
+  request: FindRequest,
+  timeout: TimeLeft,
+): Promise<FindAnswer> {
+  const { kind, authorizationReference } = request;
+  if (kind === "authorize") return findAuthorization(stripe, request, timeout);
+  if (authorizationReference === null) return { outcome: "absent" };
+  const movement = { ...request, authorizationReference };
+  switch (kind) {
+    case "capture":
+      return findCapture(stripe, movement, timeout);
+    case "void":
+      return evidence(await retrieveIntent(stripe, authorizationReference, timeout), (seen) =>
+        voidEvidence(seen, request),
+      );
+    case "refund":
+      return findRefund(stripe, movement, timeout);
+  }
+}
+
+export function evidence<Seen>(seen: Seen | null, read: (seen: Seen) => FindAnswer): FindAnswer {
+  return seen === null ? { outcome: "unknown", reason: "an answer that makes no sense" } : read(seen);
+}
+
+export async function findCapture(
+  stripe: Stripe.Stripe,
+  request: MovementRequest,
+  timeout: TimeLeft,
+): Promise<FindAnswer> {
+  const seen = await retrieveIntent(stripe, request.authorizationReference, timeout);
+  return evidence(seen, (intent) => captureEvidence(intent, request));
+}
+
+export async function findRefund(
+  stripe: Stripe.Stripe,
+  request: MovementRequest,
+  timeout: TimeLeft,
+): Promise<FindAnswer> {
+  const { authorizationReference, operationId } = request;
+  let after: string | undefined;
+  for (let page = 1; page <= REFUND_PAGES; page++) {
+    const refunds = await stripe.refunds.list(
+      {
+        payment_intent: authorizationReference,
+        limit: 100,
+        ...(after === undefined ? {} : { starting_after: after }),
+      },
+      { timeout: timeout() },
+    );
+    const seen = refunds.data.map(seeRefund);
+    const ours = seen.find((refund) => refund?.metadata?.[operationIdIn.refund] === operationId);
+    if (ours) return refundEvidence(ours, authorizationReference, request);
+    const last = seen.at(-1);
+    // Without a whole list, "not in it" would be a guess.
+    if (seen.includes(null)) return { outcome: "unknown", reason: "a list that makes no sense" };
+    if (!refunds.has_more || !last) return { outcome: "absent" };
+    after = last.id;
+  }
+  return { outcome: "unknown", reason: "too many refunds to look through" };
+}
+
+/**
+ * While its reference never arrived, an authorization can only be searched for by the id it carries. The index is
+ * minutes behind, so what it does not have proves nothing, and what it has is read again from the object itself.
+ */
+async function findAuthorization(
+  stripe: Stripe.Stripe,
+  request: FindRequest,
+  timeout: TimeLeft,
+): Promise<FindAnswer> {
+  const { operationId, authorizationReference } = request;
+  let reference = authorizationReference;
+  if (reference === null) {
+    const found = await stripe.paymentIntents.search(
+      { query: `metadata["${operationIdIn.authorize}"]:"${operationId}"`, limit: 2 },
+      { timeout: timeout() },
+    );
+    const [first, second] = found.data;
+    if (first === undefined) return { outcome: "absent" };
+    if (second !== undefined) {
+      return {
+        outcome: "mismatch",
+        evidence: `${first.id} and ${second.id} both carry this operation's id`,
+      };
+    }
+    reference = first.id;
+  }
+  return evidence(await retrieveIntent(stripe, reference, timeout), (seen) =>
+    authorizeEvidence(seen, request),
+  );
+}
+
+export async function retrieveIntent(
+  stripe: Stripe.Stripe,
+  reference: string,
+  timeout: TimeLeft,
+): Promise<PaymentIntentSeen | null> {
+  return seePaymentIntent(await stripe.paymentIntents.retrieve(reference, {}, { timeout: timeout() }));
+}

@@ -12,3 +12,11 @@ export class Gate {
 export async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Waits, as often as everything else has had its turn, for something that cannot be awaited. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let turn = 0; !condition(); turn += 1) {
+    if (turn === 1_000_000) throw new Error("it never came to this");
+    await settled();
+  }
+}

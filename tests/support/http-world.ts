@@ -38,12 +38,16 @@ export class HttpWorld {
   readonly lifecycle = new Lifecycle();
   readonly keys = new ListedKeys();
   readonly logLines: string[] = [];
+  /** Of the locks that this world made itself. */
+  readonly lockEvents: string[] = [];
   readonly server: Server;
   private sent = 0;
 
   constructor(parts: HttpWorldParts = {}) {
     this.world = new PaymentsWorld({
-      locks: parts.locks ?? new InMemoryLockProvider(),
+      locks:
+        parts.locks ??
+        new InMemoryLockProvider({ observer: { notify: ({ type }) => this.lockEvents.push(type) } }),
       ...(parts.payments === undefined ? {} : { payments: parts.payments }),
     });
     const { context, simulated } = this.world;
@@ -136,11 +140,13 @@ export class HttpWorld {
     return (await this.world.simulated.moves(id)).filter(({ kind }) => kind === "capture").length;
   }
 
+  get log(): Record<string, unknown>[] {
+    return this.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
   /** The lines about finished requests. */
   get accessLog(): Record<string, unknown>[] {
-    return this.logLines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ msg }) => msg === "answered");
+    return this.log.filter(({ msg }) => msg === "answered");
   }
 }
 

@@ -17,9 +17,13 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const context = contextOf(response);
     if (response.destroyed) {
-      // Nobody is there to be told.
-      context.problem = error instanceof LockCancelledError ? error.code : toldError(error).code;
-      if (!(error instanceof LockCancelledError)) log(logger, error, context.requestId);
+      // Nobody is there to be told, and the line about the request has been written.
+      if (error instanceof LockCancelledError) {
+        logger.info(
+          { requestId: context.requestId, problem: error.code },
+          "the caller hung up while waiting",
+        );
+      } else log(logger, error, context.requestId);
       return;
     }
     const told = toldError(isUndecodable(error) ? undecodable() : error);

@@ -8,7 +8,7 @@ export interface RequestContext {
   readonly requestId: string;
   caller?: AuthenticatedCaller;
   /** Why it was refused, for the log. */
-  problem?: ProblemCode | "wait_cancelled";
+  problem?: ProblemCode;
 }
 
 /** An id that a proxy or a client gave is kept if it is harmless in logs and headers; all others are replaced. */

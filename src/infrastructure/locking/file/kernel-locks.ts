@@ -10,8 +10,8 @@ export interface KernelLocks {
 
 /** Loads the native part on first use, so that whoever never locks a file needs no binary for this platform. */
 export function loadKernelLocks(): KernelLocks {
-  const load = createRequire(__filename);
-  const native = load("fs-native-extensions") as {
+  const require = createRequire(__filename);
+  const native = require("fs-native-extensions") as {
     tryLock(fd: number, options: { readonly shared?: boolean }): boolean;
     unlock(fd: number): void;
   };

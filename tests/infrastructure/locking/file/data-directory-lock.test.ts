@@ -1,0 +1,67 @@
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  LockLostError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from "../../../../src/application/ports/lock-errors";
+import { DataDirectoryLock } from "../../../../src/infrastructure/locking/file/data-directory-lock";
+import { temporaryDirectory } from "../../../support/temporary-directory";
+
+const temporary = temporaryDirectory();
+
+describe("the lock beside a SQLite database", () => {
+  const database = () => join(temporary.path, "data", "holdfast.db");
+
+  it("refuses a second opener, and tells which process has it and what that is doing", async () => {
+    const lock = await DataDirectoryLock.acquire(database(), "serve");
+    const second = DataDirectoryLock.acquire(database(), "reconcile");
+    await expect(second).rejects.toThrow(LockTimeoutError);
+    await expect(second).rejects.toMatchObject({ holder: { pid: process.pid, purpose: "serve" } });
+    await expect(second).rejects.toThrow(
+      new RegExp(`${database()} is locked, held by pid ${process.pid} .*\\(serve\\)`),
+    );
+    lock.assertHeld();
+    await lock.release();
+    await (await DataDirectoryLock.acquire(database(), "reconcile")).release();
+  });
+
+  it("lies beside the database and touches nothing else", async () => {
+    const lock = await DataDirectoryLock.acquire(database(), "serve");
+    expect(readdirSync(join(temporary.path, "data"))).toEqual([".holdfast-lock"]);
+    await lock.release();
+  });
+
+  it("lets two databases of one directory be open at once", async () => {
+    const one = await DataDirectoryLock.acquire(database(), "serve");
+    const other = await DataDirectoryLock.acquire(join(temporary.path, "data", "other.db"), "serve");
+    await Promise.all([one.release(), other.release()]);
+  });
+
+  it("is one lock for two names of one database", async () => {
+    mkdirSync(join(temporary.path, "data"));
+    writeFileSync(database(), "");
+    symlinkSync(join(temporary.path, "data"), join(temporary.path, "linked"));
+    symlinkSync(database(), join(temporary.path, "link.db"));
+    const lock = await DataDirectoryLock.acquire(database(), "serve");
+    for (const name of [join("linked", "holdfast.db"), "link.db"])
+      await expect(DataDirectoryLock.acquire(join(temporary.path, name), "serve")).rejects.toThrow(
+        LockTimeoutError,
+      );
+    await lock.release();
+  });
+
+  it("notices that somebody has removed it", async () => {
+    const lock = await DataDirectoryLock.acquire(database(), "serve");
+    rmSync(join(temporary.path, "data", ".holdfast-lock"), { recursive: true });
+    expect(() => lock.assertHeld()).toThrow(LockLostError);
+    await lock.release();
+  });
+
+  it("says in words that it has no place to be", async () => {
+    writeFileSync(join(temporary.path, "data"), "");
+    const attempt = DataDirectoryLock.acquire(database(), "serve");
+    await expect(attempt).rejects.toThrow(LockUnavailableError);
+    await expect(attempt).rejects.toThrow(/not a directory/);
+  });
+});

@@ -21,6 +21,9 @@ export {
 } from "./application/ports/lock-errors";
 export { withLocks } from "./application/with-locks";
 
+export { FileLockProvider } from "./infrastructure/locking/file/file-lock-provider";
+export type { FileLockOptions } from "./infrastructure/locking/file/file-lock-backend";
+export type { FileLockMode } from "./infrastructure/locking/file/lock-directory";
 export { InMemoryLockProvider } from "./infrastructure/locking/in-memory-lock-provider";
 export { NoOpLockProvider } from "./infrastructure/locking/no-op-lock-provider";
 

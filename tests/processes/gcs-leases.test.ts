@@ -18,7 +18,7 @@ afterEach(async () => {
   await world.close();
 });
 
-function start(script: string, reply?: (asked: never) => Promise<unknown> | unknown): TalkingChild {
+function start(script: string, reply?: (asked: never) => unknown): TalkingChild {
   const child = new TalkingChild(
     world.child(join(__dirname, "../support", script)),
     reply as ((asked: unknown) => unknown) | undefined,

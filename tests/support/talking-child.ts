@@ -16,10 +16,7 @@ export class TalkingChild {
   private orders = 0;
 
   /** `reply` answers what the child asks, or hears what it tells. */
-  constructor(
-    { file, args, env }: ChildCommand,
-    reply: (asked: unknown) => Promise<unknown> | unknown = () => null,
-  ) {
+  constructor({ file, args, env }: ChildCommand, reply: (asked: unknown) => unknown = () => null) {
     this.process = spawn(file, args, {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       env: { ...process.env, ...env },

@@ -75,9 +75,8 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   async ageMs(id: string, version: RecordVersion): Promise<number | null> {
     const doing = this.doing("look at", id);
     try {
-      // Pinned here and not by the client's File, which makes a number of a generation.
-      const [metadata, answer] = await this.file(id).getMetadata({ generation: version });
-      if (String(metadata.generation) !== version) return null;
+      // By condition and not by asking for that generation: a bucket that keeps old versions would answer for one of them.
+      const [metadata, answer] = await this.file(id).getMetadata({ ifGenerationMatch: version });
       const now = Date.parse(headerOf(answer, "date") ?? "");
       const written = Date.parse(metadata.timeCreated ?? "");
       if (Number.isNaN(now) || Number.isNaN(written))
@@ -86,7 +85,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
       return Math.max(0, now - written);
     } catch (error) {
       if (error instanceof PermanentLeaseStoreError) throw error;
-      if (statusOf(error) === 404) return null;
+      if (statusOf(error) === 412 || statusOf(error) === 404) return null;
       throw storeErrorOf(error, doing);
     }
   }

@@ -142,9 +142,9 @@ describe("age", () => {
     await expect(store.ageMs("nightly", next)).resolves.toBeNull();
   });
 
-  test("survives a generation that has more digits than a number holds", async () => {
+  test("is asked for by the very digits of the generation, more than a number holds", async () => {
     await expect(store.ageMs("nightly", recordVersion("9223372036854775807"))).resolves.toBeNull();
-    expect(standIn.log.requests.at(-1)?.target).toContain("generation=9223372036854775807");
+    expect(standIn.log.requests.at(-1)?.target).toContain("ifGenerationMatch=9223372036854775807");
   });
 });
 

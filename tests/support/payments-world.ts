@@ -96,7 +96,6 @@ export class PaymentsWorld {
   readonly context: OperationContext;
   readonly errors: unknown[] = [];
   readonly merchant: MerchantId = parseMerchantId("acme");
-  private keys = 0;
 
   constructor(parts: WorldParts = {}) {
     this.gateway = new WatchedGateway(this.simulated, parts.remembersKeysForMs);
@@ -118,7 +117,7 @@ export class PaymentsWorld {
   async authorize(paymentMethod = "tok_ok", amount = 1_000n, expiresInSeconds = 3_600): Promise<PaymentId> {
     const outcome = await new AuthorizePayment(this.context).execute(
       {
-        idempotencyKey: parseIdempotencyKey(`authorize-${(this.keys += 1)}`),
+        idempotencyKey: parseIdempotencyKey(`authorize-${this.context.ids.nextId()}`),
         amount: money(amount, parseCurrency("EUR")),
         paymentMethod,
         reference: null,

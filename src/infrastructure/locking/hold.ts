@@ -7,6 +7,8 @@ import type { Tenure } from "./lock-backend";
 /** One caller's time inside. Also the link of the chain by which re-entry is recognized. */
 export class Hold implements LockHold {
   declare readonly waitedFor?: LockHolder;
+  /** The hold from inside of which this one was taken, if that is still active. */
+  outer: Hold | undefined;
   private inside = true;
   private neverLost: AbortSignal | undefined;
 

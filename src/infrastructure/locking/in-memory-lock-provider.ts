@@ -2,12 +2,12 @@
 // Survives: nothing; a lock is gone with its process.
 // Not for: two processes on one store, however short the overlap (a rolling restart is one).
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
+import { announceHold } from "./announce-hold";
 import { FencingCounter } from "./fencing-counter";
 import { Hold } from "./hold";
-import { lend } from "./lend";
 import { Entry, Line } from "./line";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
-import { refuseReentry } from "./reentrancy";
+import { refuseReentry, runInside } from "./reentrancy";
 import { Wait } from "./wait";
 
 export class InMemoryLockProvider implements LockProvider {
@@ -53,6 +53,13 @@ export class InMemoryLockProvider implements LockProvider {
       undefined,
     );
     entry.hold = hold;
-    return lend(wait, hold, criticalSection, () => this.line.pass(entry));
+    const over = announceHold(wait, hold);
+    try {
+      return await runInside(hold, criticalSection);
+    } finally {
+      hold.end();
+      this.line.pass(entry);
+      over?.();
+    }
   }
 }

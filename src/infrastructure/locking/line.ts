@@ -1,4 +1,4 @@
-import { Mutex } from "async-mutex";
+import { Semaphore } from "async-mutex";
 import { Standing } from "./standing";
 import { TicketQueue } from "./ticket-queue";
 import type { Wait } from "./wait";
@@ -8,7 +8,8 @@ import type { Wait } from "./wait";
  * long as it has a user, and not one microtask longer.
  */
 export class Entry extends Standing {
-  readonly mutex = new Mutex();
+  /** What `Mutex` of async-mutex is inside, without the two promises that it adds to each turn. */
+  readonly mutex = new Semaphore(1);
   readonly tickets = new TicketQueue<() => void>();
   /** The section has ended and its lock is being given back: in the way, but not inside. */
   isReleasing = false;

@@ -1,11 +1,11 @@
 import { LockUnavailableError } from "../../application/ports/lock-errors";
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
+import { announceHold } from "./announce-hold";
 import { Hold } from "./hold";
-import { lend } from "./lend";
 import { Entry, Line } from "./line";
 import type { LockBackend, Tenure } from "./lock-backend";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
-import { refuseReentry } from "./reentrancy";
+import { refuseReentry, runInside } from "./reentrancy";
 import { RemotePlace } from "./remote-place";
 import { Tally } from "./tally";
 import { Wait } from "./wait";
@@ -67,7 +67,15 @@ export class LinedLockProvider implements LockProvider {
       tenure,
     );
     entry.hold = hold;
-    return lend(wait, hold, criticalSection, () => void this.giveBack(entry, tenure));
+    const over = announceHold(wait, hold);
+    try {
+      return await runInside(hold, criticalSection);
+    } finally {
+      hold.end();
+      // Not awaited: the section has settled, and its outcome stands whatever becomes of the release.
+      void this.giveBack(entry, tenure);
+      over?.();
+    }
   }
 
   /**

@@ -2,11 +2,11 @@
 // Survives: everything; there is nothing to lose.
 // Not for: anything but tests that ask what the other guards are worth, and a deliberate `--allow-unlocked`.
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
+import { announceHold } from "./announce-hold";
 import { FencingCounter } from "./fencing-counter";
 import { Hold } from "./hold";
-import { lend } from "./lend";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
-import { refuseReentry } from "./reentrancy";
+import { refuseReentry, runInside } from "./reentrancy";
 import { Wait } from "./wait";
 
 /** Keeps the rest of the contract, so that code which would deadlock on a real lock is refused here too. */
@@ -29,6 +29,12 @@ export class NoOpLockProvider implements LockProvider {
     const sinceMs = this.settings.clock.wallMs();
     const token = this.fencing.next(sinceMs);
     const hold = new Hold(this, resourceId, token, 0, undefined, sinceMs, options.purpose, undefined);
-    return lend(wait, hold, criticalSection, () => {});
+    const over = announceHold(wait, hold);
+    try {
+      return await runInside(hold, criticalSection);
+    } finally {
+      hold.end();
+      over?.();
+    }
   }
 }

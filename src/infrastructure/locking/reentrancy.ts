@@ -3,20 +3,15 @@ import { LockReentrancyError } from "../../application/ports/lock-errors";
 import type { LockOptions } from "../../application/ports/lock-provider";
 import type { Hold } from "./hold";
 
-interface Nesting {
-  readonly hold: Hold;
-  readonly outer: Nesting | undefined;
-}
-
-const nestings = new AsyncLocalStorage<Nesting>();
+/** Of all lenders: a section of one may take from another, and back again is still re-entry. */
+const innermost = new AsyncLocalStorage<Hold>();
 
 /** Refuses what could only deadlock: taking an id from inside a still active hold of the same lender. */
 export function refuseReentry(lender: object, resourceId: string, options: LockOptions): void {
-  let at = activeNesting();
-  if (at === undefined) return;
+  let hold = innermostActive();
+  if (hold === undefined) return;
   const held: string[] = [];
-  for (; at !== undefined; at = at.outer) {
-    const { hold } = at;
+  for (; hold !== undefined; hold = hold.outer) {
     if (hold.lender !== lender || !hold.isActive) continue;
     if (options.alongside?.holds.has(hold.resourceId) !== true) held.push(hold.resourceId);
   }
@@ -25,12 +20,13 @@ export function refuseReentry(lender: object, resourceId: string, options: LockO
 
 /** Runs the section so that everything it starts, awaited or not, is known to come from inside this hold. */
 export function runInside<T>(hold: Hold, criticalSection: (hold: Hold) => Promise<T>): Promise<T> {
-  return nestings.run({ hold, outer: activeNesting() }, criticalSection, hold);
+  hold.outer = innermostActive();
+  return innermost.run(hold, criticalSection, hold);
 }
 
 /** Ended holds are dropped, so that work which outlives its section and locks again does not drag a growing chain. */
-function activeNesting(): Nesting | undefined {
-  let at = nestings.getStore();
-  while (at !== undefined && !at.hold.isActive) at = at.outer;
-  return at;
+function innermostActive(): Hold | undefined {
+  let hold = innermost.getStore();
+  while (hold !== undefined && !hold.isActive) hold = hold.outer;
+  return hold;
 }

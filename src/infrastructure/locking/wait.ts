@@ -17,16 +17,17 @@ const PROGRESS_EVERY_MS = 1000;
 
 /** One caller's wait: its budget, its cancellation, what it tells its observers, and the error it ends with. */
 export class Wait implements Observed {
-  readonly startedMs: number;
   /** Who was inside when the wait began. */
   waitedFor: LockHolder | undefined;
   private resolvedLimit: ResolvedLockTimeout | undefined;
+  /** On the monotonic clock. An uncontended lock is not worth a look at it. */
+  private startedMs = 0;
   private deadlineMs = Infinity;
   private standing: Standing | undefined;
   private hasBegun = false;
   private verdict: LockError | undefined;
   private deliver: ((verdict: LockError) => void) | undefined;
-  private disarmers: (() => void)[] = [];
+  private disarmers: (() => void)[] | undefined;
 
   constructor(
     readonly resourceId: string,
@@ -34,7 +35,6 @@ export class Wait implements Observed {
     readonly settings: LockSettings,
   ) {
     if (options.timeout !== undefined) this.resolvedLimit = limitOf(options.timeout);
-    this.startedMs = settings.clock.monotonicMs();
   }
 
   /** Decided late: an uncontended lock has no use for a limit. */
@@ -51,20 +51,26 @@ export class Wait implements Observed {
     return this.deadlineMs - this.settings.clock.monotonicMs();
   }
 
+  /** In whole milliseconds. */
   get waitedMs(): number {
-    if (this.standing === undefined) return 0;
-    return Math.round(this.settings.clock.monotonicMs() - this.startedMs);
+    return Math.round(this.elapsedMs);
+  }
+
+  get elapsedMs(): number {
+    return this.standing === undefined ? 0 : this.settings.clock.monotonicMs() - this.startedMs;
   }
 
   get wasContended(): boolean {
     return this.hasBegun;
   }
 
-  /** Starts the deadline and listens for cancellation. A single attempt has no deadline: it takes as long as it takes. */
+  /** Starts the clock and listens for cancellation. A single attempt has no deadline: it takes as long as it takes. */
   arm(standing: Standing): void {
     if (this.standing !== undefined || this.verdict !== undefined) return;
     this.standing = standing;
     const { clock } = this.settings;
+    this.startedMs = clock.monotonicMs();
+    this.disarmers = [];
     if (!this.isSingleAttempt && this.budgetMs !== Infinity) {
       this.deadlineMs = this.startedMs + this.budgetMs;
       this.disarmers.push(clock.after(this.remainingMs, () => this.giveUp(this.outOfTime())));
@@ -144,10 +150,9 @@ export class Wait implements Observed {
   }
 
   announce(happening: LockHappening): void {
-    const now = this.settings.clock.monotonicMs();
     announce(this, happening, {
-      elapsedMs: now - this.startedMs,
-      remainingMs: this.deadlineMs === Infinity ? undefined : Math.max(0, this.deadlineMs - now),
+      elapsedMs: this.elapsedMs,
+      remainingMs: this.deadlineMs === Infinity ? undefined : Math.max(0, this.remainingMs),
       holder: this.standing?.whoIsInside(),
     });
   }
@@ -162,9 +167,10 @@ export class Wait implements Observed {
   }
 
   private announceProgress(): void {
-    const index = this.disarmers.length;
+    const { disarmers = [] } = this;
+    const index = disarmers.length;
     const tick = (): void => {
-      this.disarmers[index] = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
+      disarmers[index] = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
         tick();
         this.announce({ type: "progressed" });
       });
@@ -177,8 +183,8 @@ export class Wait implements Observed {
   }
 
   private disarm(): void {
-    for (const disarm of this.disarmers) disarm();
-    this.disarmers = [];
+    for (const disarm of this.disarmers ?? []) disarm();
+    this.disarmers = undefined;
   }
 }
 

@@ -119,7 +119,7 @@ export class HandoffLease implements HandoffLock {
     announce(
       wait,
       { type: "acquired", fencingToken, contended: wait.wasContended },
-      { elapsedMs: sinceMs - wait.startedMs },
+      { elapsedMs: wait.elapsedMs },
     );
     return hold;
   }

@@ -73,7 +73,7 @@ export class HandoffLease implements HandoffLock {
       });
       return this.entered(await acquireTenure(wait, standing, this.place, true), wait);
     } catch (error) {
-      this.aftermath = Promise.all([this.aftermath, this.retreat()]).then(() => undefined);
+      this.leaveBehind(this.retreat());
       throw error;
     } finally {
       this.isAcquiring = false;
@@ -87,7 +87,7 @@ export class HandoffLease implements HandoffLock {
       this.tell({ type: "released" });
       this.held = undefined;
       held.hold.end();
-      this.aftermath = Promise.all([this.aftermath, held.tenure.release()]).then(() => undefined);
+      this.leaveBehind(held.tenure.release());
     }
     return this.aftermath;
   }
@@ -122,6 +122,10 @@ export class HandoffLease implements HandoffLock {
       { elapsedMs: wait.elapsedMs },
     );
     return hold;
+  }
+
+  private leaveBehind(work: Promise<void>): void {
+    this.aftermath = this.client.cleaning(Promise.all([this.aftermath, work]).then(() => undefined));
   }
 
   /** The attempt under way is waited for: it may yet acquire what nobody came to take. */

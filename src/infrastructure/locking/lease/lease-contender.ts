@@ -31,7 +31,6 @@ interface Base {
  */
 export class LeaseContender {
   private renewSeq = 0;
-  /** -Infinity while no registration was confirmed. */
   private placeRenewedAtMs = -Infinity;
   private withdrawal: Withdrawal | undefined;
   private isWanted = true;
@@ -65,7 +64,7 @@ export class LeaseContender {
 
   /** Nothing that was sent could have left, or could still leave, a trace. */
   get isTraceless(): boolean {
-    return this.requests.nothingUndecided && this.placeRenewedAtMs === -Infinity;
+    return !this.requests.mayBeNamed;
   }
 
   private inTurn<T>(step: () => Promise<T>): Promise<T> {

@@ -6,6 +6,12 @@ import { UnreadableLeaseRecordError } from "./lease-record";
 import { PermanentLeaseStoreError } from "./lease-record-store";
 import type { LeaseTenure } from "./lease-tenure";
 
+interface Place {
+  readonly contender: LeaseContender;
+  /** Somebody waits for it, and will say so when nobody does any more. */
+  willBeLeft: boolean;
+}
+
 /**
  * Excludes: everyone who uses the same record store, as far as all of them play by the lease's rules.
  * Survives: a dead holder (its lease ends), lost and repeated requests, clocks that disagree; not the loss of the store.
@@ -13,7 +19,7 @@ import type { LeaseTenure } from "./lease-tenure";
  * that stalls past its lease is inside with its successor until it looks at `assertHeld` or the store at its fence.
  */
 export class LeaseLockBackend implements LockBackend {
-  private readonly contenders = new Map<string, LeaseContender>();
+  private readonly places = new Map<string, Place>();
 
   /** `begin` starts a tenure's background work. */
   constructor(
@@ -23,40 +29,46 @@ export class LeaseLockBackend implements LockBackend {
   ) {}
 
   async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
-    const inherited = this.contenders.get(resourceId);
-    const contender = inherited ?? this.client.contend(resourceId);
-    this.contenders.set(resourceId, contender);
+    const place = this.placeOf(resourceId);
+    if (request.mayWait) place.willBeLeft = true;
     try {
-      const answer = await contender.attempt(request);
+      const answer = await place.contender.attempt(request);
       if (answer.kind !== "acquired") return answer;
-      this.contenders.delete(resourceId);
+      this.places.delete(resourceId);
       return { kind: "acquired", tenure: this.started(answer.tenure) };
     } catch (error) {
       throw unavailable(resourceId, error);
     } finally {
-      // Nobody will call `leave` for an attempt that was not to wait, and its claim may still be applied.
-      const isOnItsOwn = inherited === undefined && !request.mayWait;
-      if (isOnItsOwn && this.contenders.get(resourceId) === contender) this.leave(resourceId);
+      // Nobody calls `leave` for an attempt that was not to wait, and yet its claim may still be applied, or it may have
+      // interrupted the withdrawal of those who waited before it.
+      if (!place.willBeLeft) this.leave(resourceId);
     }
   }
 
   leave(resourceId: string): void {
-    const contender = this.contenders.get(resourceId);
-    if (contender === undefined) return;
-    if (contender.isTraceless) {
-      this.contenders.delete(resourceId);
-      return;
-    }
-    void this.client.cleaning(this.withdraw(resourceId, contender));
+    const place = this.places.get(resourceId);
+    if (place === undefined) return;
+    place.willBeLeft = false;
+    if (place.contender.isTraceless) this.places.delete(resourceId);
+    else void this.client.cleaning(this.withdraw(resourceId, place));
   }
 
   close(): Promise<void> {
     return this.client.close();
   }
 
-  private async withdraw(resourceId: string, contender: LeaseContender): Promise<void> {
-    if ((await contender.withdraw()) && this.contenders.get(resourceId) === contender)
-      this.contenders.delete(resourceId);
+  private placeOf(resourceId: string): Place {
+    let place = this.places.get(resourceId);
+    if (place === undefined) {
+      place = { contender: this.client.contend(resourceId), willBeLeft: false };
+      this.places.set(resourceId, place);
+    }
+    return place;
+  }
+
+  private async withdraw(resourceId: string, place: Place): Promise<void> {
+    const isGone = await place.contender.withdraw();
+    if (isGone && this.places.get(resourceId) === place) this.places.delete(resourceId);
   }
 
   private started(tenure: LeaseTenure): Tenure {

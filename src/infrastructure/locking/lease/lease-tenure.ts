@@ -4,7 +4,6 @@ import { instant, pause, type Instant } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
-import { TransientLeaseStoreError } from "./lease-record-store";
 import { renewed } from "./lease-transitions";
 import type { TenureRequests } from "./tenure-requests";
 import { Withdrawal } from "./withdrawal";
@@ -124,8 +123,8 @@ export class LeaseTenure implements Tenure {
         if (this.nowMs() >= this.renewAtMs) await this.renew();
         else await this.look();
         this.failures = 0;
-      } catch (error) {
-        this.retryLater(error);
+      } catch {
+        this.retryLater();
       }
     }
   }
@@ -188,12 +187,13 @@ export class LeaseTenure implements Tenure {
   }
 
   /** Each failure is transient as long as the lease lasts: even a refusal may be a key that is just being rotated. */
-  private retryLater(error: unknown): void {
+  private retryLater(): void {
     const { random } = this.requests.surroundings;
-    const throttled = error instanceof TransientLeaseStoreError && error.throttled;
     const backOffMs = Math.min(FIRST_RETRY_MS * 2 ** this.failures, LAST_RETRY_MS);
     this.failures = Math.min(this.failures + 1, 10);
-    const retryAtMs = this.nowMs() + (throttled ? 0 : backOffMs * (0.5 + random() / 2));
+    // Waited for here, and not inside the write: a loss or a release must find nothing on its way.
+    const delayMs = Math.max(backOffMs * (0.5 + random() / 2), this.requests.throttledForMs);
+    const retryAtMs = this.nowMs() + delayMs;
     if (this.renewAtMs <= this.nowMs()) this.renewAtMs = retryAtMs;
   }
 

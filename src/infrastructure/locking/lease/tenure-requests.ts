@@ -3,7 +3,7 @@ import type { StoredLeaseRecord } from "./lease-record";
 import { isForeign } from "./lease-record";
 import type { LeaseRecordStore, ReadLeaseRecord, RecordVersion } from "./lease-record-store";
 import { TransientLeaseStoreError } from "./lease-record-store";
-import type { LeaseSettings } from "./lease-settings";
+import { deadlySilenceMs, type LeaseSettings } from "./lease-settings";
 import type { RecordMemory } from "./record-memory";
 
 /** What all tenures of one process have in common. */
@@ -37,6 +37,7 @@ export class TenureRequests {
   private readonly undecided = new Set<RecordVersion | "absent">();
   private writableFromMs = -Infinity;
   private namedAtMs = -Infinity;
+  private maybeNamed = false;
 
   constructor(
     readonly resourceId: string,
@@ -48,7 +49,9 @@ export class TenureRequests {
     const { store, memory, clock } = this.surroundings;
     const sentAt = instant(clock);
     const seen = await this.bounded(store.read(this.resourceId));
-    this.stillUndecidedAt(seen?.version ?? "absent", sentAt);
+    const version = seen?.version ?? "absent";
+    this.stillUndecidedAt(version, sentAt);
+    this.maybeNamed = (seen !== null && this.isNamedIn(seen.record)) || this.undecided.has(version);
     if (seen === null) memory.sawNone(this.resourceId);
     else memory.saw(this.resourceId, seen.version, seen.record, clock.monotonicMs());
     return seen;
@@ -69,19 +72,23 @@ export class TenureRequests {
     ifVersion: RecordVersion | "absent",
   ): Promise<{ readonly version: RecordVersion; readonly sentAt: Instant } | "conflict"> {
     const { store, clock, random } = this.surroundings;
-    const throttledMs = this.writableFromMs - clock.monotonicMs();
-    if (throttledMs > 0) await pause(clock, throttledMs);
+    if (this.throttledForMs > 0) await pause(clock, this.throttledForMs);
 
     const sentAt = instant(clock);
     this.undecided.add(ifVersion);
-    if (record.ownerId === this.ownerId || record.waitingOwnerId === this.ownerId)
+    const namesUs = this.isNamedIn(record);
+    if (namesUs) {
       this.namedAtMs = sentAt.monotonicMs;
+      this.maybeNamed = true;
+    }
     if (record.ownerId === this.ownerId && !isForeign(record))
       this.rememberClaim({ renewSeq: record.renewSeq, ifVersion, notBefore: sentAt });
     try {
       const answer = await this.bounded(store.write(this.resourceId, record, ifVersion));
       this.undecided.delete(ifVersion);
-      return answer === "conflict" ? "conflict" : { version: answer, sentAt };
+      if (answer === "conflict") return "conflict";
+      this.maybeNamed = namesUs;
+      return { version: answer, sentAt };
     } catch (error) {
       if (error instanceof TransientLeaseStoreError && error.throttled)
         this.writableFromMs = clock.monotonicMs() + THROTTLED_PAUSE_MS + random() * THROTTLED_JITTER_MS;
@@ -107,9 +114,31 @@ export class TenureRequests {
     return this.undecided.size === 0;
   }
 
-  /** When we last sent a write that names us, as owner or as waiter. */
-  get lastNamedMs(): number {
-    return this.namedAtMs;
+  /** How long the next write waits before it is sent, because the store asked for it. */
+  get throttledForMs(): number {
+    return this.writableFromMs - this.surroundings.clock.monotonicMs();
+  }
+
+  /** Whether the record names us, or may come to. */
+  get mayBeNamed(): boolean {
+    return this.maybeNamed;
+  }
+
+  /**
+   * Whether everybody takes whatever is left of us for dead, and it was tried long enough to take it away: for as long as
+   * the last write that names us counts, from the later of that write and `triedSinceMs`.
+   */
+  isTakenForDead(triedSinceMs: number): boolean {
+    const { settings, clock } = this.surroundings;
+    const countsForMs = Math.max(
+      deadlySilenceMs(settings.ttlMs, settings),
+      settings.waiterTtlMs + settings.marginMs,
+    );
+    return clock.monotonicMs() - Math.max(triedSinceMs, this.namedAtMs) > countsForMs;
+  }
+
+  private isNamedIn(record: StoredLeaseRecord): boolean {
+    return record.ownerId === this.ownerId || record.waitingOwnerId === this.ownerId;
   }
 
   private rememberClaim(claim: SentClaim): void {

@@ -3,7 +3,6 @@ import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { isForeign, UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
 import { PermanentLeaseStoreError } from "./lease-record-store";
-import { deadlySilenceMs } from "./lease-settings";
 import { neverHeld, released, restated, withWaiter } from "./lease-transitions";
 import type { TenureRequests } from "./tenure-requests";
 
@@ -39,6 +38,7 @@ export class Withdrawal {
   /** Never rejects. */
   async run(): Promise<void> {
     const { clock, random } = this.requests.surroundings;
+    const startedMs = clock.monotonicMs();
     let retryMs = FIRST_RETRY_MS;
     while (!this.stopped.signal.aborted) {
       try {
@@ -47,7 +47,7 @@ export class Withdrawal {
       } catch (error) {
         // Nobody can be freed from a record that we may not touch, and an unreadable one names nobody.
         if (error instanceof PermanentLeaseStoreError || error instanceof UnreadableLeaseRecordError) return;
-        if (this.takenForDead()) return;
+        if (this.requests.isTakenForDead(startedMs)) return;
         await pause(clock, retryMs * (0.5 + random() / 2), this.stopped.signal);
         retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       }
@@ -86,14 +86,5 @@ export class Withdrawal {
     if (record.ownerId === null && record.waitingOwnerId === null && !isForeign(record))
       this.requests.surroundings.memory.keepReleased(this.requests.resourceId, record, written.version);
     return true;
-  }
-
-  private takenForDead(): boolean {
-    const { settings, clock } = this.requests.surroundings;
-    const longestMs = Math.max(
-      deadlySilenceMs(settings.ttlMs, settings),
-      settings.waiterTtlMs + settings.marginMs,
-    );
-    return clock.monotonicMs() - this.requests.lastNamedMs > longestMs;
   }
 }

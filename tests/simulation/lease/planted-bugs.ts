@@ -1,0 +1,155 @@
+import { instant, type Instant } from "../../../src/infrastructure/locking/lease/lease-environment";
+import { LeaseClient } from "../../../src/infrastructure/locking/lease/lease-client";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
+import {
+  recordVersion,
+  type RecordVersion,
+} from "../../../src/infrastructure/locking/lease/lease-record-store";
+import { RecordMemory, type Silence } from "../../../src/infrastructure/locking/lease/record-memory";
+import { TenureRequests } from "../../../src/infrastructure/locking/lease/tenure-requests";
+import { wellBuilt, type Build } from "./participant";
+import { ageless, rough, skewed, stormy, type Profile } from "./profile";
+
+/** A mistake that somebody could make, and the weather in which the simulation has to find it. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly build: Build;
+  /** What the referee says when it finds it. */
+  readonly symptom: RegExp;
+}
+
+/** The obvious id: host and process. */
+const idPerProcess: PlantedBug = {
+  name: "id per process",
+  profile: skewed,
+  build: { ...wellBuilt, nonce: () => "same" },
+  symptom: /while .* was inside|after/,
+};
+
+/** The obvious release. */
+const deleteOnRelease: PlantedBug = {
+  name: "delete on release",
+  profile: skewed,
+  build: {
+    ...wellBuilt,
+    store: (network) => ({
+      read: (id) => network.read(id),
+      ageMs: (id, version) => network.ageMs(id, version),
+      remove: (id, ifVersion) => network.remove(id, ifVersion),
+      write: async (id, record, ifVersion) => {
+        if (record.ownerId !== null || ifVersion === "absent") return network.write(id, record, ifVersion);
+        await network.remove(id, ifVersion);
+        return recordVersion("removed");
+      },
+    }),
+  },
+  symptom: /got fence/,
+};
+
+class WallClockMemory extends RecordMemory {
+  private readonly expiries = new Map<string, number>();
+
+  constructor(
+    settings: LeaseClient["settings"],
+    private readonly wallMs: () => number,
+  ) {
+    super(settings);
+  }
+
+  override saw(id: string, version: RecordVersion, record: StoredLeaseRecord, receivedMs: number): void {
+    super.saw(id, version, record, receivedMs);
+    this.expiries.set(id, record.expiresAt * 1000);
+  }
+
+  override silence(id: string, nowMs: number): Silence {
+    const hasExpired = (this.expiries.get(id) ?? Infinity) < this.wallMs();
+    return { ...super.silence(id, nowMs), ownerSinceMs: hasExpired ? -Infinity : nowMs };
+  }
+}
+
+/** What `expiresAt` seems to be there for. */
+const wallClockExpiry: PlantedBug = {
+  name: "wall-clock expiry",
+  profile: skewed,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        protected override remember(settings: LeaseClient["settings"]): RecordMemory {
+          return new WallClockMemory(settings, () => options.environment?.clock.wallMs() ?? 0);
+        }
+      })(store, options),
+  },
+  symptom: /while .* was inside/,
+};
+
+class CountsFromDiscovery extends TenureRequests {
+  override claimedNotBefore(record: StoredLeaseRecord): Instant | undefined {
+    return record.ownerId === this.ownerId ? instant(this.surroundings.clock) : undefined;
+  }
+}
+
+/** The record names us now, so the lease begins now. */
+const leaseFromDiscovery: PlantedBug = {
+  name: "lease counted from the discovering read",
+  profile: stormy,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        protected override requests(resourceId: string, ownerId: string): TenureRequests {
+          return new CountsFromDiscovery(resourceId, ownerId, this.surroundings);
+        }
+      })(store, options),
+  },
+  symptom: /while .* was inside|somebody else before its lease ended/,
+};
+
+/** Each call begins to watch anew. */
+const forgettingObservers: PlantedBug = {
+  name: "forgetting observers",
+  profile: ageless,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        protected override requests(resourceId: string, ownerId: string): TenureRequests {
+          const memory = new RecordMemory(this.settings);
+          return new TenureRequests(resourceId, ownerId, { ...this.surroundings, memory });
+        }
+      })(store, options),
+  },
+  symptom: /stayed with the dead/,
+};
+
+class LeavesOnce extends TenureRequests {
+  override isTakenForDead(): boolean {
+    return true;
+  }
+}
+
+/** Leaving is one try; whoever fails was unlucky. */
+const oneShotLeaving: PlantedBug = {
+  name: "one-shot leaving",
+  profile: rough,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        protected override requests(resourceId: string, ownerId: string): TenureRequests {
+          return new LeavesOnce(resourceId, ownerId, this.surroundings);
+        }
+      })(store, options),
+  },
+  symptom: /whose process has departed/,
+};
+
+export const plantedBugs: readonly PlantedBug[] = [
+  idPerProcess,
+  deleteOnRelease,
+  wallClockExpiry,
+  leaseFromDiscovery,
+  forgettingObservers,
+  oneShotLeaving,
+];

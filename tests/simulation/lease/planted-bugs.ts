@@ -3,9 +3,9 @@ import { LeaseClient } from "../../../src/infrastructure/locking/lease/lease-cli
 import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
 import {
   recordVersion,
-  type RecordVersion,
+  type ReadLeaseRecord,
 } from "../../../src/infrastructure/locking/lease/lease-record-store";
-import { RecordMemory, type Silence } from "../../../src/infrastructure/locking/lease/record-memory";
+import { RecordMemory, type Sighting } from "../../../src/infrastructure/locking/lease/record-memory";
 import { TenureRequests } from "../../../src/infrastructure/locking/lease/tenure-requests";
 import { wellBuilt, type Build } from "./participant";
 import { ageless, rough, skewed, stormy, type Profile } from "./profile";
@@ -48,8 +48,6 @@ const deleteOnRelease: PlantedBug = {
 };
 
 class WallClockMemory extends RecordMemory {
-  private readonly expiries = new Map<string, number>();
-
   constructor(
     settings: LeaseClient["settings"],
     private readonly wallMs: () => number,
@@ -57,14 +55,10 @@ class WallClockMemory extends RecordMemory {
     super(settings);
   }
 
-  override saw(id: string, version: RecordVersion, record: StoredLeaseRecord, receivedMs: number): void {
-    super.saw(id, version, record, receivedMs);
-    this.expiries.set(id, record.expiresAt * 1000);
-  }
-
-  override silence(id: string, nowMs: number): Silence {
-    const hasExpired = (this.expiries.get(id) ?? Infinity) < this.wallMs();
-    return { ...super.silence(id, nowMs), ownerSinceMs: hasExpired ? -Infinity : nowMs };
+  override saw(id: string, read: ReadLeaseRecord, receivedMs: number): Sighting {
+    const sighting = super.saw(id, read, receivedMs);
+    const ownerSinceMs = read.record.expiresAt * 1000 < this.wallMs() ? -Infinity : receivedMs;
+    return { ...sighting, isAgeUnknown: false, silence: { ...sighting.silence, ownerSinceMs } };
   }
 }
 

@@ -52,8 +52,7 @@ export class TakeoverWatch {
       if (record.waitingOwnerId !== null) this.waitersSinceSign.set(id, waiters.add(record.waitingOwnerId));
       return;
     }
-    const isTakeover = last?.ownerId != null && record.ownerId !== last.ownerId && this.isDead(last.ownerId);
-    if (isTakeover) this.check(id, last);
+    if (last !== undefined && last.ownerId !== null && this.isDead(last.ownerId)) this.check(id, last);
     this.lastSignMs.set(id, this.world.nowMs);
     this.waitersSinceSign.set(id, new Set(record.waitingOwnerId === null ? [] : [record.waitingOwnerId]));
   }

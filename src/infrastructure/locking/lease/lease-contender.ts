@@ -1,13 +1,12 @@
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import type { AttemptRequest } from "../lock-backend";
 import { judge } from "./lease-judgement";
-import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
-import { isForeign } from "./lease-record";
-import type { ReadLeaseRecord, RecordVersion } from "./lease-record-store";
-import { TransientLeaseStoreError } from "./lease-record-store";
+import { isForeign, type LeaseRecord, type StoredLeaseRecord } from "./lease-record";
+import { TransientLeaseStoreError, type RecordVersion } from "./lease-record-store";
 import { LeaseTenure, type TenureStart } from "./lease-tenure";
 import { instant } from "./lease-environment";
 import { claimed, renewed, withWaiter } from "./lease-transitions";
+import type { Sighting } from "./record-memory";
 import type { TenureRequests } from "./tenure-requests";
 import { Withdrawal } from "./withdrawal";
 
@@ -101,15 +100,15 @@ export class LeaseContender {
   private async readAndAct(
     request: AttemptRequest,
   ): Promise<LeaseAttempt | "again" | { kind: "again after"; refusal: LeaseAttempt }> {
-    const { memory, settings, clock } = this.requests.surroundings;
-    const { resourceId, ownerId } = this.requests;
-    const seen = await this.requests.read();
-    if (seen !== null && this.dependsOnAge(seen) && !(await this.requests.learnAge(seen.version)))
-      return "again";
+    const { settings, clock } = this.requests.surroundings;
+    let seen = await this.requests.read();
+    if (seen !== null && this.dependsOnAge(seen)) {
+      seen = await this.requests.learnAge(seen);
+      if (seen === null) return "again";
+    }
 
     const nowMs = clock.monotonicMs();
-    const silence = memory.silence(resourceId, nowMs);
-    const verdict = judge(seen, ownerId, silence, nowMs, settings);
+    const verdict = judge(seen, this.requests.ownerId, nowMs, settings);
     if (verdict.kind === "claimable")
       return this.claim(seen?.record ?? null, seen?.version ?? "absent", request);
     if (seen === null) return "again";
@@ -121,19 +120,17 @@ export class LeaseContender {
     const refusal: LeaseAttempt = { kind: "held", ...holder };
     const placeIsFresh = verdict.place === "mine" && nowMs - this.placeRenewedAtMs < settings.waiterRenewMs;
     if (!request.mayWait || placeIsFresh) return refusal;
-    const registered = await this.register(seen, nowMs - silence.ownerSinceMs);
+    const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs);
     return registered ? refusal : { kind: "again after", refusal };
   }
 
   /** Asked once for each owner that is met after a long look away. Of what is free and wanted by nobody, it is no matter. */
-  private dependsOnAge({ record }: ReadLeaseRecord): boolean {
-    const { memory } = this.requests.surroundings;
-    const { resourceId, ownerId } = this.requests;
-    if (record.ownerId === ownerId) return false;
-    return (record.ownerId ?? record.waitingOwnerId) !== null && memory.wantsAge(resourceId);
+  private dependsOnAge({ record, isAgeUnknown }: Sighting): boolean {
+    const isWanted = (record.ownerId ?? record.waitingOwnerId) !== null;
+    return isAgeUnknown && isWanted && record.ownerId !== this.requests.ownerId;
   }
 
-  private async register(seen: ReadLeaseRecord, ownerAgeMs: number): Promise<boolean> {
+  private async register(seen: Sighting, ownerAgeMs: number): Promise<boolean> {
     const { settings, clock } = this.requests.surroundings;
     const now = instant(clock);
     const waiter = {

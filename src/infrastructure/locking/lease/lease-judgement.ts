@@ -1,8 +1,6 @@
 import { isForeign } from "./lease-record";
-import type { ReadLeaseRecord } from "./lease-record-store";
-import type { LeaseSettings } from "./lease-settings";
-import { deadlySilenceMs } from "./lease-settings";
-import type { Silence } from "./record-memory";
+import { deadlySilenceMs, type LeaseSettings } from "./lease-settings";
+import type { Sighting } from "./record-memory";
 
 /** What a contender may do about a record. */
 export type Verdict =
@@ -21,17 +19,16 @@ export type Verdict =
  * two in, hence the margin.
  */
 export function judge(
-  seen: ReadLeaseRecord | null,
+  seen: Sighting | null,
   ownerId: string,
-  silence: Silence,
   nowMs: number,
   settings: LeaseSettings,
 ): Verdict {
   if (seen === null) return { kind: "claimable" };
-  const { record } = seen;
+  const { record, silence } = seen;
   if (record.ownerId === ownerId) return { kind: "mine" };
 
-  const claimableSinceMs = claimableSince(seen, silence, nowMs, settings);
+  const claimableSinceMs = claimableSince(seen, nowMs, settings);
   const claimable = claimableSinceMs <= nowMs;
   const waiter = record.waitingOwnerId;
   if (waiter === null || waiter === ownerId) {
@@ -48,8 +45,7 @@ export function judge(
 
 /** The instant from which nobody is inside: of the release, or of the owner's death, which may be still to come. */
 function claimableSince(
-  { record, storeNowMs }: ReadLeaseRecord,
-  silence: Silence,
+  { record, storeNowMs, silence }: Sighting,
   nowMs: number,
   settings: LeaseSettings,
 ): number {

@@ -1,6 +1,5 @@
-import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
-import { isForeign } from "./lease-record";
-import type { RecordVersion } from "./lease-record-store";
+import { isForeign, type LeaseRecord, type StoredLeaseRecord } from "./lease-record";
+import type { ReadLeaseRecord, RecordVersion } from "./lease-record-store";
 import type { LeaseSettings } from "./lease-settings";
 
 /** Since when, on this process's monotonic clock, parts of a record have certainly been as they are. */
@@ -13,14 +12,15 @@ export interface Silence {
   readonly versionSinceMs: number;
 }
 
-interface Sighting extends Silence {
-  readonly version: RecordVersion;
-  readonly ownerKey: string;
-  readonly waiterKey: string;
-  readonly ownerAgeMs: number;
-  readonly seenAtMs: number;
+/**
+ * One reading of a record, and what is known about it. It stays with whoever read it: what is remembered by id may be of
+ * another reading by the time it is asked for, and one owner's silence must not be counted against the next.
+ */
+export interface Sighting extends ReadLeaseRecord {
+  readonly silence: Silence;
   /** First met after a long look away: only the store can tell how old it is. */
-  readonly ageUnknown: boolean;
+  readonly isAgeUnknown: boolean;
+  readonly seenAtMs: number;
 }
 
 interface Known {
@@ -40,27 +40,29 @@ export class RecordMemory {
   constructor(private readonly settings: LeaseSettings) {}
 
   /** A record was read, and its answer came at `receivedMs`. */
-  saw(id: string, version: RecordVersion, record: StoredLeaseRecord, receivedMs: number): void {
+  saw(id: string, read: ReadLeaseRecord, receivedMs: number): Sighting {
     const known = this.touch(id);
     delete known.released;
     const last = known.sighting;
-    const ownerKey = ownerSign(record);
-    const waiterKey = waiterSign(record);
-    const ownerAgeMs = isForeign(record) ? 0 : record.ownerAgeMs;
-    const sameOwner = last?.ownerKey === ownerKey;
-    const sameVersion = last?.version === version;
+    const isSameVersion = last?.version === read.version;
+    const isSameOwner = last !== undefined && ownerSign(last.record) === ownerSign(read.record);
+    const isSameWaiter = last !== undefined && waiterSign(last.record) === waiterSign(read.record);
     const lookedAway = last === undefined || receivedMs - last.seenAtMs > 2 * this.settings.waiterPollMs;
-    known.sighting = {
-      version,
-      ownerKey,
-      waiterKey,
-      ownerAgeMs,
+    const sighting: Sighting = {
+      ...read,
       seenAtMs: receivedMs,
-      ownerSinceMs: Math.min(sameOwner ? last.ownerSinceMs : receivedMs, receivedMs - ownerAgeMs),
-      waiterSinceMs: last?.waiterKey === waiterKey ? last.waiterSinceMs : receivedMs,
-      versionSinceMs: sameVersion ? last.versionSinceMs : receivedMs,
-      ageUnknown: sameVersion ? last.ageUnknown : !sameOwner && lookedAway,
+      isAgeUnknown: isSameVersion ? last.isAgeUnknown : !isSameOwner && lookedAway,
+      silence: {
+        ownerSinceMs: Math.min(
+          isSameOwner ? last.silence.ownerSinceMs : receivedMs,
+          receivedMs - ownerAgeMs(read.record),
+        ),
+        waiterSinceMs: isSameWaiter ? last.silence.waiterSinceMs : receivedMs,
+        versionSinceMs: isSameVersion ? last.silence.versionSinceMs : receivedMs,
+      },
     };
+    known.sighting = sighting;
+    return sighting;
   }
 
   /** There is no record. */
@@ -70,29 +72,22 @@ export class RecordMemory {
     delete known.sighting;
   }
 
-  /** The store said how old a version is; the answer came at `receivedMs`. */
-  learnedAge(id: string, version: RecordVersion, ageMs: number, receivedMs: number): void {
-    const last = this.known.get(id)?.sighting;
-    if (last === undefined || last.version !== version) return;
+  /** The store said how old a version that was seen is; the answer came at `receivedMs`. */
+  learnedAge(id: string, seen: Sighting, ageMs: number, receivedMs: number): Sighting {
+    const { ownerSinceMs, waiterSinceMs, versionSinceMs } = seen.silence;
     const writtenMs = receivedMs - ageMs;
-    this.touch(id).sighting = {
-      ...last,
-      ownerSinceMs: Math.min(last.ownerSinceMs, writtenMs - last.ownerAgeMs),
-      waiterSinceMs: Math.min(last.waiterSinceMs, writtenMs),
-      versionSinceMs: Math.min(last.versionSinceMs, writtenMs),
-      ageUnknown: false,
+    const sighting: Sighting = {
+      ...seen,
+      isAgeUnknown: false,
+      silence: {
+        ownerSinceMs: Math.min(ownerSinceMs, writtenMs - ownerAgeMs(seen.record)),
+        waiterSinceMs: Math.min(waiterSinceMs, writtenMs),
+        versionSinceMs: Math.min(versionSinceMs, writtenMs),
+      },
     };
-  }
-
-  wantsAge(id: string): boolean {
-    return this.known.get(id)?.sighting?.ageUnknown ?? false;
-  }
-
-  /** Of the record seen last. What is not known, or was forgotten meanwhile, counts as having happened just now. */
-  silence(id: string, nowMs: number): Silence {
-    return (
-      this.known.get(id)?.sighting ?? { ownerSinceMs: nowMs, waiterSinceMs: nowMs, versionSinceMs: nowMs }
-    );
+    const known = this.touch(id);
+    if (known.sighting?.version === seen.version) known.sighting = sighting;
+    return sighting;
   }
 
   /** We freed it ourselves, and this is how. */
@@ -123,6 +118,10 @@ export class RecordMemory {
     }
     return known;
   }
+}
+
+function ownerAgeMs(record: StoredLeaseRecord): number {
+  return isForeign(record) ? 0 : record.ownerAgeMs;
 }
 
 /** Changes exactly when the owner writes. A foreign owner's only sign is its expiry. */

@@ -1,10 +1,8 @@
 import { instant, pause, type Instant, type LeaseEnvironment } from "./lease-environment";
-import type { StoredLeaseRecord } from "./lease-record";
-import { isForeign } from "./lease-record";
-import type { LeaseRecordStore, ReadLeaseRecord, RecordVersion } from "./lease-record-store";
-import { TransientLeaseStoreError } from "./lease-record-store";
+import { isForeign, type StoredLeaseRecord } from "./lease-record";
+import { TransientLeaseStoreError, type LeaseRecordStore, type RecordVersion } from "./lease-record-store";
 import { deadlySilenceMs, type LeaseSettings } from "./lease-settings";
-import type { RecordMemory } from "./record-memory";
+import type { RecordMemory, Sighting } from "./record-memory";
 
 /** What all tenures of one process have in common. */
 export interface LeaseSurroundings extends LeaseEnvironment {
@@ -45,25 +43,24 @@ export class TenureRequests {
     readonly surroundings: LeaseSurroundings,
   ) {}
 
-  async read(): Promise<ReadLeaseRecord | null> {
+  async read(): Promise<Sighting | null> {
     const { store, memory, clock } = this.surroundings;
     const sentAt = instant(clock);
     const seen = await this.bounded(store.read(this.resourceId));
     const version = seen?.version ?? "absent";
     this.stillUndecidedAt(version, sentAt);
     this.maybeNamed = (seen !== null && this.isNamedIn(seen.record)) || this.undecided.has(version);
-    if (seen === null) memory.sawNone(this.resourceId);
-    else memory.saw(this.resourceId, seen.version, seen.record, clock.monotonicMs());
-    return seen;
+    if (seen !== null) return memory.saw(this.resourceId, seen, clock.monotonicMs());
+    memory.sawNone(this.resourceId);
+    return null;
   }
 
-  /** Asks the store for the age of a version that was read; false if that is no longer the current one. */
-  async learnAge(version: RecordVersion): Promise<boolean> {
+  /** Asks the store for the age of what was read; null if that is no longer current. */
+  async learnAge(seen: Sighting): Promise<Sighting | null> {
     const { store, memory, clock } = this.surroundings;
-    const ageMs = await this.bounded(store.ageMs(this.resourceId, version));
-    if (ageMs === null) return false;
-    memory.learnedAge(this.resourceId, version, ageMs, clock.monotonicMs());
-    return true;
+    const ageMs = await this.bounded(store.ageMs(this.resourceId, seen.version));
+    if (ageMs === null) return null;
+    return memory.learnedAge(this.resourceId, seen, ageMs, clock.monotonicMs());
   }
 
   /** After a conflict, nothing is known but that the version has changed: read, for it may have been by us. */

@@ -61,15 +61,14 @@ export class Withdrawal {
     if (own !== undefined && untriedVersion !== undefined)
       return this.put(released(own.record, own.record), untriedVersion);
 
-    const { resourceId, ownerId } = this.requests;
-    const { memory, settings, clock } = this.requests.surroundings;
+    const { ownerId } = this.requests;
+    const { settings, clock } = this.requests.surroundings;
     const seen = await this.requests.read();
     if (seen === null)
       return !this.requests.mayStillLand("absent") || this.put(neverHeld(settings.ttlMs), "absent");
 
-    const { record, version } = seen;
-    const nowMs = clock.monotonicMs();
-    const ownerAgeMs = nowMs - memory.silence(resourceId, nowMs).ownerSinceMs;
+    const { record, version, silence } = seen;
+    const ownerAgeMs = clock.monotonicMs() - silence.ownerSinceMs;
     if (record.ownerId === ownerId) {
       // A foreign waiter may have written our record back without our own fields.
       const mine = isForeign(record) ? (own?.record ?? neverHeld(settings.ttlMs)) : record;

@@ -1,0 +1,48 @@
+import { plantedBugs } from "./planted-bugs";
+import { profiles, rough } from "./profile";
+import { Simulation } from "./simulation";
+
+const SEEDS = [1, 2, 3] as const;
+const ACQUISITIONS = 100;
+
+/** Enough for the rarest of the planted bugs, which shows in one world of three. */
+const MOST_SEEDS_FOR_A_BUG = 40;
+
+describe("leases on virtual time", () => {
+  describe.each(profiles)("in $name weather", (profile) => {
+    test.each(SEEDS)("keep every promise in world %i", async (seed) => {
+      const result = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS }).run();
+      expect(result.failure).toBeUndefined();
+      expect(result.acquisitions).toBeGreaterThanOrEqual(ACQUISITIONS);
+    });
+  });
+
+  test("are lost by nobody as long as only clocks are wrong", async () => {
+    const calmWorlds = profiles.filter(({ stallEveryMs }) => stallEveryMs === Infinity);
+    expect(calmWorlds.map(({ name }) => name)).toEqual(["calm", "skewed", "mortal", "ageless"]);
+    for (const profile of calmWorlds) {
+      const { losses } = await new Simulation({ seed: 7, profile, acquisitions: ACQUISITIONS }).run();
+      expect(losses).toBe(0);
+    }
+  });
+
+  test("take the same course again from the same seed, and another from another", async () => {
+    const courseOf = async (seed: number) => {
+      const request = { seed, profile: rough, acquisitions: 60 };
+      return (await new Simulation(request).run()).fingerprint;
+    };
+    const first = await courseOf(5);
+    expect(await courseOf(5)).toBe(first);
+    expect(await courseOf(6)).not.toBe(first);
+  });
+});
+
+describe("the simulation", () => {
+  test.each(plantedBugs)("finds $name", async ({ profile, build, symptom }) => {
+    for (let seed = 1; seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
+      const { failure } = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS, build }).run();
+      if (failure !== undefined && symptom.test(failure.slice(0, failure.indexOf("\n")))) return;
+    }
+    throw new Error(`not found in ${MOST_SEEDS_FOR_A_BUG} worlds`);
+  });
+});

@@ -15,6 +15,7 @@ import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http
 import { createHttpServer } from "../../src/interfaces/http/http-server";
 import { Lifecycle } from "../../src/interfaces/http/lifecycle";
 import { createHash } from "node:crypto";
+import { undocumented } from "./documented-answers";
 import { PaymentsWorld } from "./payments-world";
 
 export interface HttpWorldParts {
@@ -104,7 +105,11 @@ export class HttpWorld {
     });
     const text = await answer.text();
     const isJson = answer.headers.get("content-type")?.includes("json") === true;
-    return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    const { status, headers: sent } = answer;
+    const received = { status, headers: sent, body: isJson ? JSON.parse(text) : text };
+    // Whatever a test is about: the published document has to be true.
+    expect(undocumented(method, path, received) ?? []).toEqual([]);
+    return received;
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {

@@ -1,0 +1,234 @@
+import { problemKind, type ProblemCode } from "../problem-table";
+import type { DocumentedExample } from "./documented-route";
+
+const PAYMENT = "019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01";
+const OPERATION = "019aa2b4-7c05-7b1e-8f10-52c0f4d9a702";
+const REQUEST = "7e7c0d9a-64fb-4a49-8d4a-0e6f5f0b7c11";
+const AT = "2026-03-01T12:00:00.000Z";
+
+const card = {
+  amount: 1250,
+  currency: "EUR",
+  paymentMethod: "tok_ok",
+  reference: "order-1042",
+  metadata: { basket: "7" },
+};
+
+function payment(change: object = {}) {
+  return {
+    id: PAYMENT,
+    merchant: "default",
+    status: "authorized",
+    amount: 1250,
+    currency: "EUR",
+    amountCapturable: 1250,
+    amountCaptured: 0,
+    amountRefunded: 0,
+    reference: "order-1042",
+    metadata: { basket: "7" },
+    authorizedAt: AT,
+    expiresAt: "2026-03-08T12:00:00.000Z",
+    createdAt: AT,
+    updatedAt: AT,
+    captures: [] as object[],
+    refunds: [],
+    ...change,
+  };
+}
+
+function captured(change: object = {}, ofPayment: object = {}) {
+  const capture = {
+    id: OPERATION,
+    status: "succeeded",
+    amount: 1250,
+    failureCode: null,
+    needsReview: false,
+    createdAt: AT,
+    settledAt: AT,
+    ...change,
+  };
+  const after = { status: "captured", amountCapturable: 0, amountCaptured: capture.amount };
+  return { capture, payment: payment({ ...after, ...ofPayment, captures: [capture] }) };
+}
+
+function problem(code: ProblemCode, instance: string, detail: string, facts: object = {}) {
+  const { title, status, retryable } = problemKind(code);
+  const type = `urn:holdfast:problem:${code}`;
+  return { type, title, status, detail, instance, code, retryable, requestId: REQUEST, ...facts };
+}
+
+const capturePath = `/payments/${PAYMENT}/capture`;
+const by = { apiKey: null, requestId: REQUEST };
+const lock = { fencingToken: "1772366400001", waitedMs: 0 };
+
+/** The order is that of the page. */
+export const examples = [
+  {
+    name: "card",
+    operationId: "authorizePayment",
+    summary: "A card payment of 12.50 EUR",
+    body: card,
+    status: 201,
+    answer: { payment: payment() },
+  },
+  {
+    name: "silent",
+    operationId: "authorizePayment",
+    summary: "The gateway does not answer",
+    body: { ...card, paymentMethod: "tok_authorize_timeout_captured" },
+    status: 202,
+    answer: { payment: payment({ status: "authorizing", amountCapturable: 0, authorizedAt: null }) },
+  },
+  {
+    name: "declined",
+    operationId: "authorizePayment",
+    summary: "The card is declined",
+    body: { ...card, paymentMethod: "tok_decline" },
+    status: 402,
+    answer: problem(
+      "authorization_declined",
+      "/payments",
+      "The gateway declined the authorization: card_declined.",
+      { paymentId: PAYMENT, reason: "card_declined" },
+    ),
+  },
+  {
+    name: "invalid",
+    operationId: "authorizePayment",
+    summary: "A field that is not known here",
+    body: { ...card, tip: 100 },
+    status: 400,
+    answer: problem("invalid_request", "/payments", "The body is not valid.", {
+      errors: [{ pointer: "/tip", detail: "is not known here" }],
+    }),
+  },
+  {
+    name: "page",
+    operationId: "listPayments",
+    summary: "The only page",
+    status: 200,
+    answer: { data: [payment()], nextCursor: null },
+  },
+  {
+    name: "authorized",
+    operationId: "showPayment",
+    summary: "A payment that can be captured",
+    status: 200,
+    answer: { payment: payment() },
+  },
+  {
+    name: "history",
+    operationId: "listPaymentEvents",
+    summary: "A payment that was authorized",
+    status: 200,
+    answer: {
+      data: [
+        {
+          id: "019aa2b4-7c01-7d3a-9c55-3f1f6b8a2e11",
+          type: "authorize.started",
+          at: AT,
+          data: { by, lock, operationId: OPERATION, amount: 1250 },
+        },
+        {
+          id: "019aa2b4-7c02-7d3a-9c55-3f1f6b8a2e12",
+          type: "authorize.succeeded",
+          at: AT,
+          data: {
+            by,
+            lock,
+            gateway: { asked: "authorize", answer: "succeeded" },
+            operationId: OPERATION,
+            amount: 1250,
+          },
+        },
+        {
+          id: "019aa2b4-7c03-7d3a-9c55-3f1f6b8a2e13",
+          type: "payment.authorized",
+          at: AT,
+          data: {
+            by,
+            lock,
+            gateway: { asked: "authorize", answer: "succeeded" },
+            expiresAt: "2026-03-08T12:00:00.000Z",
+          },
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  {
+    name: "all",
+    operationId: "capturePayment",
+    summary: "All that is authorized",
+    body: {},
+    status: 201,
+    answer: captured(),
+  },
+  {
+    name: "part",
+    operationId: "capturePayment",
+    summary: "10.00 EUR of it; the rest is released",
+    body: { amount: 1000, currency: "EUR" },
+    status: 201,
+    answer: captured({ amount: 1000 }),
+  },
+  {
+    name: "unanswered",
+    operationId: "capturePayment",
+    summary: "The gateway does not answer",
+    body: { amount: 1250 },
+    status: 202,
+    answer: captured({ status: "unknown", settledAt: null }, { status: "capturing", amountCaptured: 0 }),
+  },
+  {
+    name: "tooLate",
+    operationId: "capturePayment",
+    summary: "Another request has captured it",
+    body: { currency: "EUR" },
+    status: 409,
+    answer: problem(
+      "payment_already_captured",
+      capturePath,
+      `Payment ${PAYMENT} has been captured by another request.`,
+      { paymentId: PAYMENT, paymentStatus: "captured" },
+    ),
+  },
+  {
+    name: "tooMuch",
+    operationId: "capturePayment",
+    summary: "More than is authorized",
+    body: { amount: 1251 },
+    status: 422,
+    answer: problem("amount_exceeds_authorized", capturePath, "At most 1250 minor units are authorized.", {
+      maxAmount: 1250,
+    }),
+  },
+  {
+    name: "once",
+    operationId: "listGatewayMoves",
+    summary: "Captured once",
+    status: 200,
+    answer: {
+      moves: [
+        { kind: "authorize", gatewayKey: `${OPERATION}.1`, amount: 1250, at: AT },
+        { kind: "capture", gatewayKey: `${OPERATION}.1`, amount: 1250, at: AT },
+      ],
+    },
+  },
+  {
+    name: "alive",
+    operationId: "isHealthy",
+    summary: "It answers",
+    status: 200,
+    answer: { status: "ok" },
+  },
+  {
+    name: "ready",
+    operationId: "isReady",
+    summary: "All is up",
+    status: 200,
+    answer: { status: "ready", dependencies: { store: "up" } },
+  },
+] as const satisfies readonly DocumentedExample[];
+
+export type ExampleName = (typeof examples)[number]["name"];

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { problemCodes, type ProblemCode } from "../problem-table";
+import { amountOut, instantOut } from "../wire-values";
+
+/** RFC 9457, with the facts that some problems carry. */
+export const problemAnswer = z
+  .looseObject({
+    type: z.string().meta({ description: "A name of the problem, unique in the world." }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: "For people; its wording may change." }),
+    instance: z.string().meta({ description: "The path that was asked." }),
+    code: z
+      .enum(problemCodes as [ProblemCode, ...ProblemCode[]])
+      .meta({ description: "For programs; it never changes its meaning." }),
+    retryable: z.boolean().meta({ description: "The very same request may succeed later." }),
+    requestId: z.string().meta({ description: "Under which the operator finds it in the log." }),
+    errors: z
+      .array(
+        z.strictObject({
+          pointer: z.string().optional(),
+          parameter: z.string().optional(),
+          detail: z.string(),
+        }),
+      )
+      .optional()
+      .meta({ description: "What is wrong, by JSON pointer into the body or by query parameter." }),
+    paymentId: z.string().optional(),
+    paymentStatus: z.string().optional(),
+    maxAmount: amountOut.optional(),
+    currency: z.string().optional(),
+    expiresAt: instantOut.optional(),
+    reason: z.string().optional().meta({ description: "The gateway's own word for its refusal." }),
+    allow: z.array(z.string()).optional(),
+    holder: z
+      .strictObject({
+        host: z.string().optional(),
+        pid: z.int().optional(),
+        purpose: z.string().optional(),
+        since: instantOut.optional(),
+      })
+      .optional()
+      .meta({ description: "Who is inside the lock, as far as it is known." }),
+    dependencies: z.record(z.string(), z.enum(["up", "down"])).optional(),
+  })
+  .meta({ description: "RFC 9457 problem details." });

@@ -1,0 +1,68 @@
+import type { DocumentedRoute } from "./documented-route";
+
+/** What an operator, a balancer or a reader asks. */
+export const serviceRoutes: readonly DocumentedRoute[] = [
+  {
+    method: "get",
+    path: "/gateway/payments/{paymentId}",
+    operationId: "listGatewayMoves",
+    tag: "Simulated gateway",
+    summary: "How often the simulated gateway moved money for a payment",
+    description: "What the gateway says, whatever the store believes. There only with the simulated gateway.",
+    access: "operator",
+    answers: [{ status: 200, description: "In the order in which it happened.", schema: "GatewayMoves" }],
+    problems: ["invalid_payment_id"],
+  },
+  {
+    method: "get",
+    path: "/healthz",
+    operationId: "isHealthy",
+    tag: "Service",
+    summary: "Whether the process answers",
+    access: "open",
+    answers: [{ status: 200, description: "It does.", schema: "Healthy" }],
+    problems: [],
+  },
+  {
+    method: "get",
+    path: "/readyz",
+    operationId: "isReady",
+    tag: "Service",
+    summary: "Whether requests should be sent here, and what is down if not",
+    access: "open",
+    answers: [{ status: 200, description: "Ready.", schema: "Ready" }],
+    problems: ["service_unavailable"],
+  },
+  {
+    method: "get",
+    path: "/metrics",
+    operationId: "showMetrics",
+    tag: "Service",
+    summary: "Metrics for Prometheus",
+    access: "open",
+    answers: [{ status: 200, description: "Prometheus text.", contentType: "text/plain" }],
+    problems: [],
+  },
+  {
+    method: "get",
+    path: "/openapi.json",
+    operationId: "showDocument",
+    tag: "Service",
+    summary: "This document",
+    access: "open",
+    answers: [{ status: 200, description: "OpenAPI 3.1.", contentType: "application/json" }],
+    problems: [],
+  },
+  {
+    method: "get",
+    path: "/docs",
+    operationId: "showDocs",
+    tag: "Service",
+    summary: "This document as a page",
+    access: "open",
+    answers: [
+      { status: 200, description: "A page that loads nothing from elsewhere.", contentType: "text/html" },
+    ],
+    problems: [],
+  },
+];

@@ -1,6 +1,6 @@
 import { sql, type CompiledQuery, type Kysely, type SqlBool } from "kysely";
 import type { PaymentQuery } from "../../application/ports/payment-repository";
-import { operationColumns } from "./columns";
+import { eventColumns, operationColumns, paymentColumns } from "./columns";
 import type { Position } from "./cursor";
 import type { JoinedRow } from "./payment-rows";
 import { toMs } from "./payment-rows";
@@ -29,6 +29,8 @@ interface UpTo extends Position {
   readonly limit: number;
 }
 
+// Columns are named one by one: a later version's new column must not change the answer of a query that is prepared.
+const paymentItself = paymentColumns.map((column) => `p.${column}` as const);
 const operationBesidePayment = operationColumns.map((column) => sql.ref(`o.${column}`).as(`o_${column}`));
 
 // Statuses are written as literals: a partial index serves only a query that repeats its condition word by word.
@@ -52,7 +54,7 @@ export class PaymentQueries {
       db
         .selectFrom("payments as p")
         .innerJoin("operations as o", "o.payment_id", "p.id")
-        .selectAll("p")
+        .select(paymentItself)
         .select(operationBesidePayment)
         .where("p.id", "=", arg("id"))
         .orderBy("o.position")
@@ -70,7 +72,7 @@ export class PaymentQueries {
       db.selectFrom("operations as o").select("o.payment_id").where("o.id", "=", arg("id")),
     );
     this.events = new PreparedQuery((arg) =>
-      db.selectFrom("events").selectAll().where("payment_id", "=", arg("id")).orderBy("sequence"),
+      db.selectFrom("events").select(eventColumns).where("payment_id", "=", arg("id")).orderBy("sequence"),
     );
     this.due = new PreparedQuery((arg) =>
       db
@@ -130,7 +132,7 @@ export class PaymentQueries {
       .selectFrom((from) => {
         let page = from
           .selectFrom("payments")
-          .selectAll()
+          .select(paymentColumns)
           .where("merchant_id", "=", query.merchant)
           .orderBy("created_at", "desc")
           .orderBy("id", "desc")
@@ -145,7 +147,7 @@ export class PaymentQueries {
         return page.as("p");
       })
       .innerJoin("operations as o", "o.payment_id", "p.id")
-      .selectAll("p")
+      .select(paymentItself)
       .select(operationBesidePayment)
       .orderBy("p.created_at", "desc")
       .orderBy("p.id", "desc")

@@ -9,13 +9,16 @@ import type { EventRow, OperationRow, PaymentRow } from "./tables";
 // What was valid when it was written is not parsed again: brands are restored by assertion, here and nowhere else.
 
 /** One row for each operation of a payment, with the payment's own columns beside it. */
-export type JoinedRow = PaymentRow & {
+export type JoinedRow = WrittenPaymentRow & {
   readonly [Column in keyof OperationRow as `o_${Column}`]: OperationRow[Column];
 };
 
 /** Rows of one payment follow each other, in the order in which its operations began. */
 export function toPayments(rows: readonly JoinedRow[]): readonly Payment[] {
-  const grouped = new Map<string, { readonly payment: PaymentRow; readonly operations: Operation[] }>();
+  const grouped = new Map<
+    string,
+    { readonly payment: WrittenPaymentRow; readonly operations: Operation[] }
+  >();
   for (const row of rows) {
     const known = grouped.get(row.id) ?? { payment: row, operations: [] };
     grouped.set(row.id, known);
@@ -24,7 +27,7 @@ export function toPayments(rows: readonly JoinedRow[]): readonly Payment[] {
   return [...grouped.values()].map(({ payment, operations }) => toPayment(payment, operations));
 }
 
-function toPayment(row: PaymentRow, operations: readonly Operation[]): Payment {
+function toPayment(row: WrittenPaymentRow, operations: readonly Operation[]): Payment {
   return Payment.restore({
     id: row.id as PaymentId,
     merchant: row.merchant_id as MerchantId,

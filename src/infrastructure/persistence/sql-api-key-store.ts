@@ -5,13 +5,17 @@ import { PreparedQuery } from "./prepared-query";
 import type { SqlDatabase } from "./sql-database";
 import type { ApiKeyRow } from "./tables";
 
+type ShownRow = Omit<ApiKeyRow, "secret_hash">;
+
+const columns = ["id", "merchant_id", "operator", "name", "prefix", "created_at", "revoked_at"] as const;
+
 /**
  * API keys beside the payments. Reads the store for each question, so a revoked key is refused at once.
  * Survives what the store survives; keys are revoked, never deleted.
  * Not for secrets: it has their hashes only.
  */
 export class SqlApiKeyStore implements ApiKeyStore {
-  private readonly bySecretHash: PreparedQuery<{ secretHash: string }, ApiKeyRow>;
+  private readonly bySecretHash: PreparedQuery<{ secretHash: string }, ShownRow>;
   private readonly first: PreparedQuery<object, { id: string }>;
   private everCreated = false;
 
@@ -20,7 +24,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
     this.bySecretHash = new PreparedQuery((arg) =>
       db
         .selectFrom("api_keys")
-        .selectAll()
+        .select(columns)
         .where("secret_hash", "=", arg("secretHash"))
         .where("revoked_at", "is", null),
     );
@@ -48,7 +52,11 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   async list(): Promise<readonly ApiKey[]> {
-    const all = this.database.queries.selectFrom("api_keys").selectAll().orderBy("created_at").orderBy("id");
+    const all = this.database.queries
+      .selectFrom("api_keys")
+      .select(columns)
+      .orderBy("created_at")
+      .orderBy("id");
     return (await this.database.rows(all.compile())).map(toApiKey);
   }
 
@@ -57,7 +65,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
       .updateTable("api_keys")
       .set((row) => ({ revoked_at: row.fn.coalesce("revoked_at", row.val(toMs(at))) }))
       .where("id", "=", id)
-      .returningAll();
+      .returning(columns);
     const [row] = await this.database.rows(revoked.compile());
     return row === undefined ? null : toApiKey(row);
   }
@@ -73,7 +81,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 }
 
-function toApiKey(row: ApiKeyRow): ApiKey {
+function toApiKey(row: ShownRow): ApiKey {
   return {
     id: row.id,
     merchant: row.merchant_id as MerchantId,

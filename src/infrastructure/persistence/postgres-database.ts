@@ -1,0 +1,153 @@
+import { PostgresAdapter, PostgresQueryCompiler, type CompiledQuery } from "kysely";
+import { loadPostgres, type Client, type ClientBase, type Pool, type PoolConfig } from "./postgres-driver";
+import { isConnectionLost, isUndoneForOthers, translatePostgresError } from "./postgres-errors";
+import { queryBuilder, type SqlDatabase } from "./sql-database";
+
+/** PostgreSQL answers a query of ours in a few milliseconds; each wait has a bound nevertheless. */
+const STATEMENT_TIMEOUT_MS = 4_000;
+/** Longer than the server's own, so that it is the server who ends a statement, and says so. */
+const ANSWER_TIMEOUT_MS = 5_000;
+/** For a connection, be it made or waited for: a thousand callers share a few. */
+const CONNECTION_TIMEOUT_MS = 5_000;
+/** A statement that was undone for the sake of others is tried again; three in a row is no coincidence. */
+const ATTEMPTS = 3;
+const BIGINT_OID = 20;
+
+export interface PostgresOptions {
+  /** Connections of this process at most. */
+  readonly maxConnections?: number;
+  /** A connection that was idle when it broke: nothing is lost, the next query makes another. */
+  readonly onConnectionLost?: (error: unknown) => void;
+}
+
+export const DEFAULT_MAX_CONNECTIONS = 10;
+
+/**
+ * A pool of connections to one database. Excludes nobody: order is the lock's work.
+ * Survives lost connections: what is safe to repeat is repeated once. Commits are durable even where the database's
+ * default says otherwise.
+ * Not for a pool that hands a session to others between statements without keeping prepared statements.
+ */
+export class PostgresDatabase implements SqlDatabase {
+  readonly engine = "postgres";
+  readonly queries = queryBuilder(new PostgresAdapter(), new PostgresQueryCompiler());
+  private readonly pool: Pool;
+  /** The server plans each text once per connection, under this name. A few dozen. */
+  private readonly names = new Map<string, string>();
+
+  constructor(
+    private readonly url: string,
+    private readonly options: PostgresOptions = {},
+  ) {
+    const { Pool } = loadPostgres();
+    this.pool = new Pool({
+      ...connectionConfig(url),
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+      // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, its types do not say so
+      onConnect: makeDurable,
+    });
+    // Without a listener, the end of an idle connection would be the end of the process.
+    this.pool.on("error", (error) => options.onConnectionLost?.(error));
+  }
+
+  /** For a query that may be done twice without harm. */
+  async rows<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
+    try {
+      return await this.attempt(query);
+    } catch (error) {
+      if (!isConnectionLost(error)) throw translatePostgresError(error);
+    }
+    return this.once(query);
+  }
+
+  /** Does not repeat what may have been done: `onLost` decides what is true then. */
+  async once<Row>(
+    query: CompiledQuery<Row>,
+    onLost?: () => Promise<readonly Row[]>,
+  ): Promise<readonly Row[]> {
+    try {
+      return await this.attempt(query);
+    } catch (error) {
+      if (onLost !== undefined && isConnectionLost(error)) return onLost();
+      throw translatePostgresError(error);
+    }
+  }
+
+  /** A connection of its own, outside the pool and without its time limits, for as long as `work` takes. */
+  async session<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const { Client } = loadPostgres();
+    const client = new Client(connectionConfig(this.url));
+    client.on("error", (error) => this.options.onConnectionLost?.(error));
+    try {
+      await client.connect();
+      return await work(client);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  get connections(): {
+    readonly open: number;
+    readonly idle: number;
+    readonly waiting: number;
+    readonly max: number;
+  } {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return {
+      open: totalCount,
+      idle: idleCount,
+      waiting: waitingCount,
+      max: this.options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (!this.pool.ended) await this.pool.end();
+  }
+
+  /** One round trip: each statement is a transaction of its own, prepared by its name on first use. */
+  private async attempt<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { rows } = await this.pool.query({
+          name: this.nameOf(query.sql),
+          text: query.sql,
+          values: [...query.parameters],
+        });
+        return rows as Row[];
+      } catch (error) {
+        if (attempt >= ATTEMPTS || !isUndoneForOthers(error)) throw error;
+      }
+    }
+  }
+
+  private nameOf(text: string): string {
+    const name = this.names.get(text) ?? `holdfast_${this.names.size + 1}`;
+    this.names.set(text, name);
+    return name;
+  }
+}
+
+function connectionConfig(url: string): PoolConfig {
+  const { types } = loadPostgres();
+  return {
+    connectionString: url,
+    application_name: "holdfast",
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+    // For these connections only: the driver's own table belongs to everybody in the process.
+    types: {
+      getTypeParser: (oid: number, format?: "text" | "binary"): ((text: string) => unknown) =>
+        oid === BIGINT_OID ? BigInt : (types.getTypeParser(oid, format) as (text: string) => unknown),
+    },
+  };
+}
+
+/** A database may be set to acknowledge commits before they are on the disk; payments must not be. */
+async function makeDurable(client: ClientBase): Promise<void> {
+  await client.query(
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+  );
+}

@@ -1,0 +1,37 @@
+import { Client } from "pg";
+import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
+import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres-payment-repository";
+import { describeWithPostgres } from "../../support/servers";
+import { migratedPostgres } from "../../support/migrated-postgres";
+import { describePaymentGuards } from "./payment-guards-contract";
+import { describePaymentRepository } from "./payment-repository-contract";
+import type { PaymentRepositoryHarness } from "./payment-repository-harness";
+import { versionBlind } from "./version-blind-repository";
+
+describeWithPostgres("PostgresPaymentRepository", (server) => {
+  async function make(): Promise<PaymentRepositoryHarness> {
+    const postgres = await migratedPostgres(server.url);
+    const operator = new Client({ connectionString: server.url });
+    await operator.connect();
+    let repository: PaymentRepository = new PostgresPaymentRepository(postgres);
+    return {
+      get repository() {
+        return repository;
+      },
+      rewriteHistory: (statement) => operator.query(statement),
+      removeGuard: async (name) => {
+        if (name === "version") repository = versionBlind(repository);
+        else if (name.includes("_within_"))
+          await operator.query(`ALTER TABLE payments DROP CONSTRAINT ${name}`);
+        else await operator.query(`DROP INDEX ${name}`);
+      },
+      close: async () => {
+        await operator.end();
+        await postgres.close();
+      },
+    };
+  }
+
+  describePaymentRepository("PostgresPaymentRepository", make);
+  describePaymentGuards("PostgresPaymentRepository", make);
+});

@@ -18,29 +18,56 @@ export interface RedisForTest {
 /** A block that needs PostgreSQL. Without one it is reported as skipped, by name, or fails if servers are required. */
 export function describeWithPostgres(name: string, tests: (postgres: PostgresForTest) => void): void {
   describeWith("postgres", name, (server) => {
-    let database: string | undefined;
+    const own = ownDatabase(server);
+    beforeEach(own.make);
+    afterEach(own.drop);
+    tests(own);
+  });
+}
 
-    beforeEach(async () => {
-      database = `holdfast_test_${randomBytes(6).toString("hex")}`;
-      await sql(server, `CREATE DATABASE ${database}`);
-    });
-
-    afterEach(async () => {
-      const left = database;
-      database = undefined;
-      if (left !== undefined) await dropDatabase(server, left);
-    });
-
+/** As `describeWithPostgres`, for a block of many small tests: one database for all, a schema for each. */
+export function describeWithPostgresSchemas(name: string, tests: (postgres: PostgresForTest) => void): void {
+  describeWith("postgres", name, (server) => {
+    const own = ownDatabase(server);
+    let schemas = 0;
+    beforeAll(own.make);
+    beforeEach(() => sql(own.url, `CREATE SCHEMA test_${(schemas += 1)}`));
+    afterAll(own.drop);
     tests({
       get url() {
-        if (database === undefined)
-          throw new Error("each test has its own database: ask for it inside a test");
-        const url = new URL(server);
-        url.pathname = `/${database}`;
+        const url = new URL(own.url);
+        url.searchParams.set("options", `-c search_path=test_${schemas}`);
         return url.href;
       },
     });
   });
+}
+
+interface OwnDatabase extends PostgresForTest {
+  readonly make: () => Promise<void>;
+  readonly drop: () => Promise<void>;
+}
+
+function ownDatabase(server: string): OwnDatabase {
+  let database: string | undefined;
+  return {
+    make: async () => {
+      database = `holdfast_test_${randomBytes(6).toString("hex")}`;
+      await sql(server, `CREATE DATABASE ${database}`);
+    },
+    drop: async () => {
+      const left = database;
+      database = undefined;
+      if (left !== undefined) await dropDatabase(server, left);
+    },
+    get url() {
+      if (database === undefined)
+        throw new Error("there is a database while a test runs: ask for it inside a test");
+      const url = new URL(server);
+      url.pathname = `/${database}`;
+      return url.href;
+    },
+  };
 }
 
 /** A block that needs Redis; see `describeWithPostgres`. */

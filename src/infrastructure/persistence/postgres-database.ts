@@ -3,10 +3,10 @@ import { loadPostgres, type Client, type ClientBase, type Pool, type PoolConfig 
 import { isConnectionLost, isUndoneForOthers, translatePostgresError } from "./postgres-errors";
 import { queryBuilder, type SqlDatabase } from "./sql-database";
 
-/** PostgreSQL answers a query of ours in a few milliseconds; each wait has a bound nevertheless. */
-const STATEMENT_TIMEOUT_MS = 4_000;
-/** Longer than the server's own, so that it is the server who ends a statement, and says so. */
-const ANSWER_TIMEOUT_MS = 5_000;
+/** A query of ours is answered in a few milliseconds; each wait has a bound nevertheless. */
+const STATEMENT_TIMEOUT_MS = 3_000;
+/** How much longer an answer may take, so that it is the server who ends a statement, and says so. */
+const ON_THE_WAY_MS = 1_000;
 /** For a connection, be it made or waited for: a thousand callers share a few. */
 const CONNECTION_TIMEOUT_MS = 5_000;
 /** A statement that was undone for the sake of others is tried again; three in a row is no coincidence. */
@@ -16,6 +16,8 @@ const BIGINT_OID = 20;
 export interface PostgresOptions {
   /** Connections of this process at most. */
   readonly maxConnections?: number;
+  /** After this the server ends a statement. */
+  readonly statementTimeoutMs?: number;
   /** A connection that was idle when it broke: nothing is lost, the next query makes another. */
   readonly onConnectionLost?: (error: unknown) => void;
 }
@@ -40,10 +42,11 @@ export class PostgresDatabase implements SqlDatabase {
     private readonly options: PostgresOptions = {},
   ) {
     const { Pool } = loadPostgres();
+    const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
     this.pool = new Pool({
       ...connectionConfig(url),
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + ON_THE_WAY_MS,
       max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
       // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it, its types do not say so
       onConnect: makeDurable,

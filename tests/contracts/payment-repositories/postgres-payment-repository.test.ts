@@ -1,14 +1,14 @@
 import { Client } from "pg";
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres-payment-repository";
-import { describeWithPostgres } from "../../support/servers";
+import { describeWithPostgresSchemas } from "../../support/servers";
 import { migratedPostgres } from "../../support/migrated-postgres";
 import { describePaymentGuards } from "./payment-guards-contract";
 import { describePaymentRepository } from "./payment-repository-contract";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 import { versionBlind } from "./version-blind-repository";
 
-describeWithPostgres("PostgresPaymentRepository", (server) => {
+describeWithPostgresSchemas("PostgresPaymentRepository", (server) => {
   async function make(): Promise<PaymentRepositoryHarness> {
     const postgres = await migratedPostgres(server.url);
     const operator = new Client({ connectionString: server.url });

@@ -3,15 +3,7 @@ import type { PaymentRepository } from "../../../src/application/ports/payment-r
 import { parseMerchantId } from "../../../src/domain/identifiers";
 import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql-api-key-store";
 import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite-payment-repository";
-import {
-  after,
-  authorizedPayment,
-  begin,
-  capturingPayment,
-  inReview,
-  newOperationId,
-  NOON,
-} from "../../support/payments";
+import { storeQuestions } from "./store-questions";
 import { temporarySqlite, type TemporarySqlite } from "../../support/temporary-sqlite";
 
 /** A step of a plan that reads a whole table, or sorts more than one page. The page itself is a small table. */
@@ -49,41 +41,10 @@ describe("with a million payments, no question to SQLite reads a whole table:", 
     );
   }
 
-  const payment = inReview(capturingPayment(authorizedPayment({ reference: "order-1" })));
   const merchant = parseMerchantId("acme");
-  const everything = { createdFrom: NOON, createdTo: after(1), status: "capturing", reference: "order-1" };
-  const page = (query: object) => async (store: PaymentRepository) => {
-    for (let n = 0; n < 2; n += 1) await store.save(authorizedPayment({ reference: "order-1" }), "new");
-    const { nextCursor } = await store.list({ merchant, limit: 1 });
-    return store.list({ merchant, limit: 20, ...query, cursor: nextCursor! });
-  };
-  const due = { paymentId: payment.id, operationId: newOperationId(), dueAt: NOON };
+  const questions = storeQuestions((table) => `sqlite_autoindex_${table}_1`);
 
-  const questions: readonly (readonly [string, string, (store: PaymentRepository) => Promise<unknown>])[] = [
-    ["find", "sqlite_autoindex_payments", (store) => store.find(payment.id)],
-    ["events", "one_event_per_sequence", (store) => store.events(payment.id)],
-    ["by operation", "sqlite_autoindex_operations", (store) => store.findByOperation(newOperationId())],
-    [
-      "by authorize key",
-      "one_payment_per_authorize_key",
-      (store) => store.findByAuthorizeKey(merchant, begin().idempotencyKey),
-    ],
-    ["due operations", "operations_due", (store) => store.dueOperations(after(1), 10)],
-    ["due operations, further on", "operations_due", (store) => store.dueOperations(after(1), 10, due)],
-    ["lapsed authorizations", "payments_lapsing", (store) => store.lapsedAuthorizations(after(1), 10)],
-    ["reviews", "operations_in_review", (store) => store.operationsInReview({ limit: 10 })],
-    ["how many reviews", "operations_in_review", (store) => store.countInReview()],
-    ["list", "payments_listed", (store) => store.list({ merchant, limit: 20 })],
-    ["list, next page", "payments_listed", page({})],
-    ["list by time", "payments_listed", (store) => store.list({ merchant, limit: 20, createdFrom: NOON })],
-    ["list by status", "payments_by_status", page({ status: "captured" })],
-    ["list by reference", "payments_by_reference", page({ reference: "order-1" })],
-    ["list by everything", "payments_by_reference", page(everything)],
-    ["ping", "sqlite_autoindex_operations", (store) => store.ping()],
-  ];
-
-  it.each(questions)("%s goes by %s", async (_name, index, ask) => {
-    await repository.save(payment, "new");
+  it.each(questions)("$name goes by $index", async ({ index, ask }) => {
     await ask(repository);
     const steps = plans();
     expect(steps.filter((step) => READS_EVERYTHING.test(step) && !step.includes("USING"))).toEqual([]);
@@ -91,9 +52,9 @@ describe("with a million payments, no question to SQLite reads a whole table:", 
     expect(asked.length).toBeGreaterThan(0);
   });
 
-  it.each(questions.filter(([name]) => !name.startsWith("list")))(
-    "%s sorts nothing (its index has the order)",
-    async (_name, _index, ask) => {
+  it.each(questions.filter(({ name }) => !name.startsWith("list")))(
+    "$name sorts nothing (its index has the order)",
+    async ({ ask }) => {
       await ask(repository);
       expect(plans().filter((step) => SORTS_EVERYTHING.test(step))).toEqual([]);
     },

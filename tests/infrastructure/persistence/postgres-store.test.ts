@@ -1,0 +1,326 @@
+import { CompiledQuery } from "kysely";
+import { Client, types } from "pg";
+import {
+  StoreUnavailableError,
+  VersionConflictError,
+} from "../../../src/application/ports/payment-repository";
+import type { Payment } from "../../../src/domain/payment";
+import type { Migration } from "../../../src/infrastructure/persistence/migrations/migration";
+import { migrations } from "../../../src/infrastructure/persistence/migrations/migrations";
+import {
+  PostgresDatabase,
+  type PostgresOptions,
+} from "../../../src/infrastructure/persistence/postgres-database";
+import { PostgresMigration } from "../../../src/infrastructure/persistence/postgres-migration";
+import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres-payment-repository";
+import { SystemClock } from "../../../src/infrastructure/time/system-clock";
+import { migratedPostgres } from "../../support/migrated-postgres";
+import {
+  authorizedPayment,
+  capturingPayment,
+  declines,
+  forged,
+  settled,
+  succeeds,
+} from "../../support/payments";
+import { relayTo, type PostgresRelay } from "../../support/postgres-relay";
+import { describeWithPostgres, describeWithPostgresSchemas } from "../../support/servers";
+
+const clock = new SystemClock();
+
+describeWithPostgresSchemas("payments in PostgreSQL", (server) => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function open(url = server.url, options?: PostgresOptions): Promise<PostgresDatabase> {
+    const postgres = await migratedPostgres(url, options);
+    closing.push(() => postgres.close());
+    return postgres;
+  }
+
+  async function operator(): Promise<Client> {
+    const client = new Client({ connectionString: server.url });
+    client.on("error", () => {});
+    await client.connect();
+    closing.push(() => client.end());
+    return client;
+  }
+
+  describe("over a connection that fails", () => {
+    let relay: PostgresRelay;
+    let repository: PostgresPaymentRepository;
+    let direct: PostgresPaymentRepository;
+    const payment = authorizedPayment();
+
+    beforeEach(async () => {
+      relay = await relayTo(server.url);
+      closing.push(() => relay.close());
+      direct = new PostgresPaymentRepository(await open());
+      repository = new PostgresPaymentRepository(await open(relay.url));
+      await repository.save(payment, "new");
+    });
+
+    /** What is stored is this payment, once, with each of its events. */
+    async function expectStored(expected: Payment, version: number): Promise<void> {
+      expect(await direct.find(expected.id)).toEqual({ payment: expected.stored(), version });
+      expect(await direct.events(expected.id)).toHaveLength(expected.facts.eventCount);
+    }
+
+    it("takes one round trip to find a payment and one to save it, however much changed", async () => {
+      const capturing = capturingPayment(payment.stored());
+      const gone = settled(capturing.stored(), { outcome: "authorization_gone", reason: "gone" });
+      const before = relay.roundTrips;
+      await repository.find(payment.id);
+      expect(relay.roundTrips - before).toBe(1);
+      const { version } = await repository.save(capturing, 1);
+      expect(relay.roundTrips - before).toBe(2);
+      await repository.save(gone, version);
+      expect(relay.roundTrips - before).toBe(3);
+      await expectStored(gone, 3);
+    });
+
+    it.each([["request lost"], ["answer lost"]] as const)(
+      "acknowledges a save once, and writes it once, when its %s",
+      async (accident) => {
+        const capturing = capturingPayment(payment.stored());
+        relay.lose(accident);
+        await expect(repository.save(capturing, 1)).resolves.toMatchObject({ version: 2 });
+        await expectStored(capturing, 2);
+      },
+    );
+
+    it.each([["request lost"], ["answer lost"]] as const)(
+      "acknowledges a new payment once when its %s",
+      async (accident) => {
+        const another = authorizedPayment({ key: "order-1" });
+        relay.lose(accident);
+        await expect(repository.save(another, "new")).resolves.toMatchObject({ version: 1 });
+        await expectStored(another, 1);
+      },
+    );
+
+    it("does not take for its own what somebody else wrote while its request was lost", async () => {
+      const theirs = capturingPayment(payment.stored());
+      await direct.save(theirs, 1);
+      relay.lose("request lost");
+      await expect(repository.save(capturingPayment(payment.stored()), 1)).rejects.toBeInstanceOf(
+        VersionConflictError,
+      );
+      await expectStored(theirs, 2);
+    });
+
+    it("knows its own save again although somebody has gone on from it", async () => {
+      const mine = capturingPayment(payment.stored());
+      const goneOn = settled(mine.stored(), declines());
+      // Both are stored by the time the second try comes.
+      await direct.save(mine, 1);
+      await direct.save(goneOn, 2);
+      relay.lose("answer lost");
+      await expect(repository.save(mine, 1)).resolves.toMatchObject({ version: 2 });
+      await expectStored(goneOn, 3);
+    });
+
+    it("says that it cannot tell when the second answer is lost as well", async () => {
+      relay.lose("answer lost", "answer lost");
+      await expect(repository.save(capturingPayment(payment.stored()), 1)).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
+      expect((await direct.find(payment.id))?.version).toBe(2);
+    });
+
+    it("finds a payment although the connection was cut in between", async () => {
+      relay.cut();
+      expect((await repository.find(payment.id))?.payment.id).toBe(payment.id);
+      relay.lose("answer lost");
+      expect((await repository.find(payment.id))?.payment.id).toBe(payment.id);
+    });
+
+    it("says that it is unavailable when the server is gone", async () => {
+      await relay.close();
+      await expect(repository.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+      await expect(repository.save(capturingPayment(payment.stored()), 1)).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
+      closing.splice(0, 1);
+    });
+  });
+
+  it("goes on when the server has ended every one of its sessions", async () => {
+    const lost: unknown[] = [];
+    const postgres = await open(server.url, { onConnectionLost: (error) => lost.push(error) });
+    const repository = new PostgresPaymentRepository(postgres);
+    const payment = authorizedPayment();
+    await repository.save(payment, "new");
+    const { rowCount } = await (
+      await operator()
+    ).query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    expect(rowCount).toBeGreaterThan(0);
+    await expect(repository.save(capturingPayment(payment.stored()), 1)).resolves.toMatchObject({
+      version: 2,
+    });
+  });
+
+  it("tries again when the server undoes a save to end a deadlock", async () => {
+    const repository = new PostgresPaymentRepository(await open());
+    const capturing = capturingPayment();
+    await repository.save(capturing, "new");
+    const other = await operator();
+    // The other waits for longer, so that the deadlock is noticed on our side.
+    await other.query("SET deadlock_timeout = '30s'");
+    await other.query("BEGIN");
+    await other.query("UPDATE operations SET attempts = attempts WHERE kind = 'capture'");
+    const captured = settled(capturing.stored(), succeeds("cap_1"));
+    const saving = repository.save(captured, 1);
+    const watcher = await operator();
+    for (let waiting = 0; waiting === 0;) {
+      const { rows } = await watcher.query(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
+      waiting = rows.length;
+    }
+    await other.query("UPDATE payments SET updated_at = updated_at");
+    await other.query("COMMIT");
+    await expect(saving).resolves.toMatchObject({ version: 2 });
+    expect((await repository.find(captured.id))?.payment.facts).toEqual(captured.facts);
+  }, 20_000);
+
+  it("gives up on a statement that takes too long, with nothing half-written", async () => {
+    const repository = new PostgresPaymentRepository(await open(server.url, { statementTimeoutMs: 100 }));
+    const payment = authorizedPayment();
+    await repository.save(payment, "new");
+    const other = await operator();
+    await other.query("BEGIN");
+    await other.query("SELECT 1 FROM payments FOR UPDATE");
+    const capturing = capturingPayment(payment.stored());
+    await expect(repository.save(capturing, 1)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await other.query("COMMIT");
+    expect(await repository.find(payment.id)).toEqual({ payment: payment.stored(), version: 1 });
+    await expect(repository.save(capturing, 1)).resolves.toMatchObject({ version: 2 });
+  });
+
+  it("stores words that PostgreSQL's text cannot hold, as near as it can", async () => {
+    const repository = new PostgresPaymentRepository(await open());
+    const declined = settled(capturingPayment(), declines("half \ud83d of a pair, and \0"));
+    const payment = forged(declined, { reference: "a\0b", metadata: { note: "c\0d" } });
+    await repository.save(payment, "new");
+    const found = (await repository.find(payment.id))?.payment.facts;
+    expect(found?.operations[1]?.failureReason).toBe("half \ufffd of a pair, and \ufffd");
+    expect(found?.reference).toBe("a\ufffdb");
+    expect(found?.metadata).toEqual({ note: "c\0d" });
+  });
+
+  it("leaves the driver's own reading of numbers to others in the process", async () => {
+    await new PostgresPaymentRepository(await open()).countInReview();
+    const parse = types.getTypeParser(20) as (text: string) => unknown;
+    expect(parse("1")).toBe("1");
+    expect((await (await operator()).query("SELECT 1::bigint AS n")).rows).toEqual([{ n: "1" }]);
+  });
+
+  it("shares a few connections among many callers, and says how many", async () => {
+    const postgres = await open(server.url, { maxConnections: 3 });
+    const repository = new PostgresPaymentRepository(postgres);
+    const saves = Array.from({ length: 60 }, () => repository.save(authorizedPayment(), "new"));
+    expect(postgres.connections).toMatchObject({ open: 3, waiting: 57, max: 3 });
+    await Promise.all(saves);
+    expect(postgres.connections).toEqual({ open: 3, idle: 3, waiting: 0, max: 3 });
+  });
+
+  describe("when they are migrated", () => {
+    const second: Migration = {
+      version: 2,
+      name: "a note",
+      statements: () => ["CREATE TABLE note (n integer)"],
+    };
+    const broken: Migration = {
+      version: 3,
+      name: "half",
+      statements: () => ["CREATE TABLE half (n integer)", "junk"],
+    };
+
+    function bare(): PostgresDatabase {
+      const postgres = new PostgresDatabase(server.url);
+      closing.push(() => postgres.close());
+      return postgres;
+    }
+    const migrate = (postgres: PostgresDatabase, known?: readonly Migration[]) =>
+      new PostgresMigration(postgres, clock, known).migrate();
+    const tables = async (postgres: PostgresDatabase) =>
+      (
+        await postgres.rows(
+          CompiledQuery.raw(
+            "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename IN ('note', 'half')",
+          ),
+        )
+      ).length;
+
+    it("are migrated once when several instances start together", async () => {
+      const reports = await Promise.all(
+        [bare(), bare(), bare(), bare()].map((postgres) => migrate(postgres)),
+      );
+      expect(reports.map(({ from, to }) => `${from}-${to}`).sort()).toEqual(["0-1", "1-1", "1-1", "1-1"]);
+    });
+
+    it("go forward from where they are, while another version of the program goes on", async () => {
+      const older = await open();
+      const repository = new PostgresPaymentRepository(older);
+      const payment = authorizedPayment();
+      await repository.save(payment, "new");
+      await repository.find(payment.id);
+      const wider: Migration = {
+        version: 2,
+        name: "a column more in each table",
+        statements: () =>
+          ["payments", "operations", "events", "api_keys"].map(
+            (table) => `ALTER TABLE ${table} ADD COLUMN more integer`,
+          ),
+      };
+      expect(await migrate(bare(), [...migrations, wider])).toEqual({ from: 1, to: 2 });
+      const found = await repository.find(payment.id);
+      await expect(repository.save(capturingPayment(found!.payment), 1)).resolves.toMatchObject({
+        version: 2,
+      });
+      expect((await repository.list({ merchant: payment.facts.merchant, limit: 5 })).data).toHaveLength(1);
+      expect(await repository.events(payment.id)).not.toEqual([]);
+    });
+
+    it("stay at their version, whole, when a step fails", async () => {
+      const postgres = await open();
+      await expect(migrate(postgres, [...migrations, second, broken])).rejects.toThrow("syntax error");
+      expect(await tables(postgres)).toBe(0);
+      expect(await migrate(postgres)).toEqual({ from: 1, to: 1 });
+    });
+
+    it("are left alone where their schema is newer", async () => {
+      const postgres = await open();
+      await migrate(postgres, [...migrations, second]);
+      await expect(migrate(postgres)).rejects.toMatchObject({
+        code: "schema_too_new",
+        message: expect.stringMatching(/schema version 2.*versions up to 1/),
+      });
+      expect(await tables(postgres)).toBe(1);
+    });
+  });
+});
+
+describeWithPostgres("a PostgreSQL database that acknowledges commits too early", (server) => {
+  it("is made to acknowledge ours when they are on the disk", async () => {
+    const operator = new Client({ connectionString: server.url });
+    await operator.connect();
+    await operator.query(
+      `ALTER DATABASE ${new URL(server.url).pathname.slice(1)} SET synchronous_commit = off`,
+    );
+    await operator.end();
+    const postgres = new PostgresDatabase(server.url);
+    try {
+      expect(await postgres.rows(CompiledQuery.raw("SHOW synchronous_commit"))).toEqual([
+        { synchronous_commit: "on" },
+      ]);
+    } finally {
+      await postgres.close();
+    }
+  });
+});

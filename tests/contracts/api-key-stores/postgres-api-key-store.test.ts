@@ -1,0 +1,29 @@
+import { RememberedApiKeys } from "../../../src/infrastructure/persistence/remembered-api-keys";
+import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql-api-key-store";
+import { migratedPostgres } from "../../support/migrated-postgres";
+import { describeWithPostgresSchemas } from "../../support/servers";
+import { describeApiKeyStore } from "./api-key-store-contract";
+
+describeWithPostgresSchemas("API keys in PostgreSQL", (server) => {
+  describeApiKeyStore("SqlApiKeyStore on PostgreSQL", async () => {
+    const postgres = await migratedPostgres(server.url);
+    return { store: new SqlApiKeyStore(postgres), close: () => postgres.close() };
+  });
+
+  describeApiKeyStore("RememberedApiKeys", async () => {
+    const [here, there] = [await migratedPostgres(server.url), await migratedPostgres(server.url)];
+    let nowMs = 0;
+    const clock = () => nowMs;
+    return {
+      store: new RememberedApiKeys(new SqlApiKeyStore(here), clock),
+      elsewhere: new RememberedApiKeys(new SqlApiKeyStore(there), clock),
+      aSecondPasses: () => {
+        nowMs += 1000;
+      },
+      close: async () => {
+        await here.close();
+        await there.close();
+      },
+    };
+  });
+});

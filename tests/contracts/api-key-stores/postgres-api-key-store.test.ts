@@ -4,6 +4,9 @@ import { migratedPostgres } from "../../support/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers";
 import { describeApiKeyStore } from "./api-key-store-contract";
 
+// Each test makes the whole schema, on a server that others use, too.
+jest.setTimeout(30_000);
+
 describeWithPostgresSchemas("API keys in PostgreSQL", (server) => {
   describeApiKeyStore("SqlApiKeyStore on PostgreSQL", async () => {
     const postgres = await migratedPostgres(server.url);

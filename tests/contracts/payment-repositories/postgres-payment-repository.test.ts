@@ -8,6 +8,9 @@ import { describePaymentRepository } from "./payment-repository-contract";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 import { versionBlind } from "./version-blind-repository";
 
+// Each test makes the whole schema, on a server that others use, too.
+jest.setTimeout(30_000);
+
 describeWithPostgresSchemas("PostgresPaymentRepository", (server) => {
   async function make(): Promise<PaymentRepositoryHarness> {
     const postgres = await migratedPostgres(server.url);

@@ -6,6 +6,9 @@ import { migratedPostgres } from "../../support/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers";
 import { storeQuestions } from "./store-questions";
 
+// Each test makes the whole schema, on a server that others use, too.
+jest.setTimeout(30_000);
+
 /** Later than what the questions ask for. */
 const FAR_AHEAD_MS = 2_000_000_000_000;
 
@@ -14,13 +17,13 @@ const MANY_PAYMENTS = `
   INSERT INTO payments
   SELECT 'p' || n, 'acme', 1, 'authorized', CASE n % 3 WHEN 0 THEN 'captured' ELSE 'capturing' END, 1000, 'EUR', 0, 0,
     'tok_ok', 'order-' || n, '{}', NULL, n, n, ${FAR_AHEAD_MS} + n, n, 0
-  FROM generate_series(1, 20000) n;
+  FROM generate_series(1, 3000) n;
   INSERT INTO operations
   SELECT 'o' || n || '-' || k, 'p' || n, 'acme', k, CASE k WHEN 0 THEN 'authorize' ELSE 'capture' END,
     'key-' || n, '', 1000, 1, CASE k WHEN 0 THEN 'succeeded' ELSE CASE n % 2 WHEN 0 THEN 'unknown' ELSE 'needs_review' END END,
     NULL, NULL, NULL, 0, 0, n, n, n, CASE WHEN k = 1 AND n % 2 = 0 THEN ${FAR_AHEAD_MS} + n END, n
-  FROM generate_series(1, 20000) n CROSS JOIN generate_series(0, 1) k;
-  INSERT INTO events SELECT 'e' || n, 'p' || n, 1, 'x', n, '{}' FROM generate_series(1, 20000) n;
+  FROM generate_series(1, 3000) n CROSS JOIN generate_series(0, 1) k;
+  INSERT INTO events SELECT 'e' || n, 'p' || n, 1, 'x', n, '{}' FROM generate_series(1, 3000) n;
   ANALYZE payments, operations, events;
 `;
 

@@ -26,6 +26,9 @@ import {
 import { relayTo, type PostgresRelay } from "../../support/postgres-relay";
 import { describeWithPostgres, describeWithPostgresSchemas } from "../../support/servers";
 
+// Each test makes the whole schema, on a server that others use, too.
+jest.setTimeout(30_000);
+
 const clock = new SystemClock();
 
 describeWithPostgresSchemas("payments in PostgreSQL", (server) => {

@@ -1,22 +1,32 @@
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
 import type { LockObserver } from "../../application/ports/lock-observer";
-import type { LocksSetting } from "../configuration/adapter-urls";
+import type { LocksSetting, StoreSetting } from "../configuration/adapter-urls";
 import { defaultLocks, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
+import { DataDirectoryLock } from "../locking/file/data-directory-lock";
 import { SystemClock } from "../time/system-clock";
 import { Closers } from "./closers";
 import { gatewayModule, openGateway, type OpenGateway } from "./gateway-module";
-import { locksModule } from "./locks-module";
+import { locksModule, openLocks, type OpenLocks } from "./locks-module";
 import { makeLogger } from "./logger";
 import { operationsModule } from "./operations-module";
 import { openStore, storeModule } from "./store-module";
 import { tokens } from "./tokens";
 
+export interface OpenOptions {
+  /** What others are told when this process has the data directory: `serve`, `reconcile`, … */
+  readonly purpose: string;
+  /** `keys` neither moves money nor needs the data for itself. */
+  readonly sharesData?: boolean;
+  readonly lockObserver?: LockObserver;
+}
+
 /** The program, put together and opened. */
 export interface Application {
   readonly container: Container;
   readonly locks: LocksSetting;
+  readonly lockProbe: OpenLocks["probe"];
   readonly gatewayMoves: OpenGateway["moves"];
   close(): Promise<void>;
 }
@@ -24,30 +34,47 @@ export interface Application {
 /** Where the two ends meet. Everything is made once: a second lock provider would lock nothing. */
 export async function openApplication(
   configuration: Configuration,
-  lockObserver?: LockObserver,
+  { purpose, sharesData = false, lockObserver }: OpenOptions,
 ): Promise<Application> {
   assertBudgets();
   const { settings, lockTimeouts } = configuration;
-  const locks = settings.locks.value ?? defaultLocks(configuration);
+  const setting = settings.locks.value ?? defaultLocks(configuration);
+  const timeouts = policyOf(lockTimeouts);
   const clock = new SystemClock();
   const closers = new Closers();
   try {
+    if (!sharesData) await takeDataDirectory(settings.store.value, setting, purpose, closers);
     const store = await openStore(settings.store.value, clock, closers);
     await store.migration.migrate();
     const gateway = await openGateway(settings.gateway.value, clock, store.openGatewayLedger);
+    const observer = lockObserver === undefined ? {} : { observer: lockObserver };
+    const locks = await openLocks(setting, { timeouts, ...observer }, closers);
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(tokens.clock).toConstantValue(clock);
     container.bind(tokens.logger).toConstantValue(makeLogger(settings.logLevel.value));
-    container.bind(tokens.lockTimeouts).toConstantValue(policyOf(lockTimeouts));
-    container.load(
-      storeModule(store),
-      gatewayModule(gateway),
-      locksModule(locks, lockObserver),
-      operationsModule(),
-    );
-    return { container, locks, gatewayMoves: gateway.moves, close: () => closers.close() };
+    container.bind(tokens.lockTimeouts).toConstantValue(timeouts);
+    container.load(storeModule(store), gatewayModule(gateway), locksModule(locks), operationsModule());
+    return {
+      container,
+      locks: setting,
+      lockProbe: locks.probe,
+      gatewayMoves: gateway.moves,
+      close: () => closers.close(),
+    };
   } catch (error) {
     await closers.close();
     throw error;
   }
+}
+
+/** Locks in memory keep nobody out of a file that two processes have open: then one process has it for itself. */
+export async function takeDataDirectory(
+  store: StoreSetting,
+  locks: LocksSetting,
+  purpose: string,
+  closers: Closers,
+): Promise<void> {
+  if (store.kind !== "sqlite" || (locks.kind !== "memory" && locks.kind !== "none")) return;
+  const held = await DataDirectoryLock.acquire(store.file, purpose);
+  closers.add(() => held.release());
 }

@@ -1,9 +1,14 @@
 import "reflect-metadata";
 import type { Backend, ConfiguredBackend, Flags, StoreCommands } from "../../interfaces/cli/backend";
-import { configurationEntries, readConfiguration, type Configuration } from "../configuration/configuration";
+import {
+  configurationEntries,
+  defaultLocks,
+  readConfiguration,
+  type Configuration,
+} from "../configuration/configuration";
 import { settings } from "../configuration/settings";
 import { SystemClock } from "../time/system-clock";
-import { openApplication } from "./application";
+import { openApplication, takeDataDirectory } from "./application";
 import { Closers } from "./closers";
 import { serve } from "./serve";
 import { openStore } from "./store-module";
@@ -21,8 +26,11 @@ export function cliBackend(environment: NodeJS.ProcessEnv, version: string): Bac
 function configured(configuration: Configuration, version: string): ConfiguredBackend {
   return {
     entries: () => configurationEntries(configuration),
-    withStore: async (work) => {
-      const application = await openApplication(configuration);
+    withStore: async (use, work) => {
+      const application = await openApplication(configuration, {
+        purpose: use,
+        sharesData: use === "keys",
+      });
       try {
         const { container } = application;
         const store: StoreCommands = {
@@ -36,9 +44,12 @@ function configured(configuration: Configuration, version: string): ConfiguredBa
       }
     },
     migrate: async () => {
+      const { store, locks } = configuration.settings;
       const closers = new Closers();
       try {
-        const { migration } = await openStore(configuration.settings.store.value, new SystemClock(), closers);
+        const setting = locks.value ?? defaultLocks(configuration);
+        await takeDataDirectory(store.value, setting, "migrate", closers);
+        const { migration } = await openStore(store.value, new SystemClock(), closers);
         return await migration.migrate();
       } finally {
         await closers.close();

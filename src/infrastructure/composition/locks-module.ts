@@ -1,29 +1,52 @@
 import { ContainerModule } from "inversify";
-import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { LocksSetting } from "../configuration/adapter-urls";
+import { FileLockProvider } from "../locking/file/file-lock-provider";
 import { InMemoryLockProvider } from "../locking/in-memory-lock-provider";
+import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
 import type { LockProviderSettings } from "../locking/lock-settings";
 import { NoOpLockProvider } from "../locking/no-op-lock-provider";
+import type { Closers } from "./closers";
 import { tokens } from "./tokens";
 
-/** The provider that a setting means. */
-export function makeLocks(setting: LocksSetting, settings: LockProviderSettings): LockProvider {
+/** A provider, with what only some of them have. */
+export interface OpenLocks {
+  readonly provider: LockProvider;
+  /** Rejects when the backend does not answer; absent where there is none. */
+  readonly probe?: () => Promise<void>;
+}
+
+/** The provider that a setting means. Its backend is asked for nothing yet, but a bucket must be there. */
+export async function openLocks(
+  setting: LocksSetting,
+  settings: LockProviderSettings,
+  closers: Closers,
+): Promise<OpenLocks> {
   switch (setting.kind) {
     case "memory":
-      return new InMemoryLockProvider(settings);
+      return { provider: new InMemoryLockProvider(settings) };
     case "none":
-      return new NoOpLockProvider(settings);
-    default:
-      throw new Error(`locks of kind ${setting.kind} are not made here yet`);
+      return { provider: new NoOpLockProvider(settings) };
+    case "file": {
+      const { directory, mode } = setting;
+      const provider = new FileLockProvider({ directory, ...(mode === undefined ? {} : { mode }) }, settings);
+      closers.add(() => provider.close());
+      return { provider };
+    }
+    case "gcs": {
+      const provider = await GcsLeaseLockProvider.open(`gs://${setting.bucket}/${setting.prefix}`, settings);
+      closers.add(() => provider.close());
+      return { provider, probe: () => provider.records.checkBucket() };
+    }
+    case "store":
+    case "postgres":
+    case "redis":
+      throw new Error(`locks of kind ${setting.kind} are not opened here yet`);
   }
 }
 
-export function locksModule(setting: LocksSetting, observer: LockObserver | undefined): ContainerModule {
+export function locksModule({ provider }: OpenLocks): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    bind(tokens.locks).toResolvedValue(
-      (timeouts) => makeLocks(setting, { timeouts, ...(observer === undefined ? {} : { observer }) }),
-      [tokens.lockTimeouts],
-    );
+    bind(tokens.locks).toConstantValue(provider);
   });
 }

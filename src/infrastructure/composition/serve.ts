@@ -21,7 +21,7 @@ export async function serve(
   version: string,
   say: (line: string) => void,
 ): Promise<void> {
-  const application = await openApplication(configuration);
+  const application = await openApplication(configuration, { purpose: "serve" });
   try {
     await refuseOpenDoor(configuration, application);
   } catch (error) {
@@ -39,7 +39,10 @@ export async function serve(
     readPayments: container.get(tokens.readPayments),
     authenticate: container.get(tokens.authenticateCaller),
     lockTimeouts: container.get(tokens.lockTimeouts),
-    readiness: { store: () => payments.ping() },
+    readiness: {
+      store: () => payments.ping(),
+      ...(application.lockProbe === undefined ? {} : { locks: application.lockProbe }),
+    },
     lifecycle,
     logger,
     version,

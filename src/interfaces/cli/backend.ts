@@ -25,8 +25,8 @@ export interface SettingFlag {
 
 export interface ConfiguredBackend {
   entries(): readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
-  /** Runs `work` with the store, migrated, and closes it afterwards. */
-  withStore<T>(work: (store: StoreCommands) => Promise<T>): Promise<T>;
+  /** Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server. */
+  withStore<T>(use: "keys" | "reconcile" | "expire", work: (store: StoreCommands) => Promise<T>): Promise<T>;
   migrate(): Promise<MigrationReport>;
   /** Serves until a signal ends it, or throws. */
   serve(say: (line: string) => void): Promise<void>;
@@ -35,7 +35,6 @@ export interface ConfiguredBackend {
 /** What can be done on the store itself. */
 export interface StoreCommands {
   readonly apiKeys: Pick<ManageApiKeys, "create" | "list" | "revoke">;
-  /** Throws when a server may be running on the same store. */
   readonly reconcile: () => Promise<PassReport>;
   readonly expire: () => Promise<PassReport>;
 }

@@ -19,15 +19,13 @@ type CliErrorCode =
   | "usage"
   | "bad_configuration"
   | "service_unavailable"
-  | "schema_too_new"
-  | "data_directory_locked";
+  | "schema_too_new";
 
 const statusOfCode = {
   usage: exitStatus.usage,
   bad_configuration: exitStatus.badConfiguration,
   service_unavailable: exitStatus.unavailable,
   schema_too_new: exitStatus.badConfiguration,
-  data_directory_locked: exitStatus.lockTimeout,
   lock_timeout: exitStatus.lockTimeout,
   lock_contended: exitStatus.contended,
   lock_lost: exitStatus.lockLost,

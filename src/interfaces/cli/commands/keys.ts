@@ -19,7 +19,7 @@ export function keysCommand(context: CommandContext): Command {
       const merchant = merchantOf(wish.merchant);
       const { key, secret } = await context
         .configured()
-        .withStore(({ apiKeys }) =>
+        .withStore("keys", ({ apiKeys }) =>
           apiKeys.create({ merchant, operator: wish.operator === true, name: wish.name ?? null }),
         );
       const output = context.output();
@@ -33,7 +33,7 @@ export function keysCommand(context: CommandContext): Command {
     .description("list the keys, without their secrets")
     .addHelpText("after", "\nExample:\n  $ holdfast keys list --json\n")
     .action(async () => {
-      const found = await context.configured().withStore(({ apiKeys }) => apiKeys.list());
+      const found = await context.configured().withStore("keys", ({ apiKeys }) => apiKeys.list());
       context
         .output()
         .result(
@@ -58,7 +58,9 @@ export function keysCommand(context: CommandContext): Command {
     .argument("<id>", "as `keys list` shows it")
     .addHelpText("after", "\nExample:\n  $ holdfast keys revoke 0190b5a0-0000-7000-8000-000000000000\n")
     .action(async (id: string) => {
-      const key = await context.configured().withStore(({ apiKeys }) => apiKeys.revoke(id.toLowerCase()));
+      const key = await context
+        .configured()
+        .withStore("keys", ({ apiKeys }) => apiKeys.revoke(id.toLowerCase()));
       if (key === null) throw new UsageError(`there is no key ${id}: see holdfast keys list`);
       context.output().result(shown(key), `revoked ${key.id} of merchant ${key.merchant}`);
     });

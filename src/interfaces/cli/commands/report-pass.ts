@@ -10,13 +10,16 @@ class PassFailedError extends Error {
 
 export async function reportPass(
   context: CommandContext,
-  verb: string,
+  use: "reconcile" | "expire",
   run: (store: StoreCommands) => Promise<PassReport>,
 ): Promise<void> {
-  const report = await context.configured().withStore(run);
+  const report = await context.configured().withStore(use, run);
   const { done, skipped, failed } = report;
   context
     .output()
-    .result(report, `${verb} ${done}, skipped ${skipped} that somebody else is at, failed ${failed}`);
+    .result(
+      report,
+      `${use === "expire" ? "expired" : "reconciled"} ${done}, skipped ${skipped} that somebody else is at, failed ${failed}`,
+    );
   if (failed > 0) throw new PassFailedError(`${failed} payments failed and stay due: run it again`);
 }

@@ -34,7 +34,8 @@ export class TenureRequests {
   /** Versions that a write of unknown fate was conditional on. Once a version is gone, so is the danger. */
   private readonly undecided = new Set<RecordVersion | "absent">();
   private writableFromMs = -Infinity;
-  private namedAtMs = -Infinity;
+  /** Until when others respect what we wrote about ourselves. */
+  private countsUntilMs = -Infinity;
   private maybeNamed = false;
 
   constructor(
@@ -74,10 +75,9 @@ export class TenureRequests {
     const sentAt = instant(clock);
     this.undecided.add(ifVersion);
     const namesUs = this.isNamedIn(record);
-    if (namesUs) {
-      this.namedAtMs = sentAt.monotonicMs;
-      this.maybeNamed = true;
-    }
+    const countsUntilMs = sentAt.monotonicMs + this.countsForMs(record);
+    this.countsUntilMs = Math.max(this.countsUntilMs, countsUntilMs);
+    this.maybeNamed ||= namesUs;
     if (record.ownerId === this.ownerId && !isForeign(record))
       this.rememberClaim({ renewSeq: record.renewSeq, ifVersion, notBefore: sentAt });
     try {
@@ -85,6 +85,7 @@ export class TenureRequests {
       this.undecided.delete(ifVersion);
       if (answer === "conflict") return "conflict";
       this.maybeNamed = namesUs;
+      this.countsUntilMs = countsUntilMs;
       return { version: answer, sentAt };
     } catch (error) {
       if (error instanceof TransientLeaseStoreError && error.throttled)
@@ -122,16 +123,20 @@ export class TenureRequests {
   }
 
   /**
-   * Whether everybody takes whatever is left of us for dead, and it was tried long enough to take it away: for as long as
-   * the last write that names us counts, from the later of that write and `triedSinceMs`.
+   * Whether everybody takes whatever is left of us for dead, and a whole lease was spent since `triedSinceMs` on taking it
+   * away.
    */
   isTakenForDead(triedSinceMs: number): boolean {
     const { settings, clock } = this.surroundings;
-    const countsForMs = Math.max(
-      deadlySilenceMs(settings.ttlMs, settings),
-      settings.waiterTtlMs + settings.marginMs,
-    );
-    return clock.monotonicMs() - Math.max(triedSinceMs, this.namedAtMs) > countsForMs;
+    const triedUntilMs = triedSinceMs + deadlySilenceMs(settings.ttlMs, settings);
+    return clock.monotonicMs() > Math.max(triedUntilMs, this.countsUntilMs);
+  }
+
+  /** For how long others respect what this record says about us. */
+  private countsForMs(record: StoredLeaseRecord): number {
+    const { settings } = this.surroundings;
+    if (record.ownerId === this.ownerId) return deadlySilenceMs(settings.ttlMs, settings);
+    return record.waitingOwnerId === this.ownerId ? settings.waiterTtlMs + settings.marginMs : -Infinity;
   }
 
   private isNamedIn(record: StoredLeaseRecord): boolean {

@@ -1,0 +1,15 @@
+import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory-lease-record-store";
+import { VirtualLockClock } from "../../support/virtual-lock-clock";
+import { describeLeaseRecordStoreContract } from "./lease-record-store-contract";
+
+let clock: VirtualLockClock;
+
+describeLeaseRecordStoreContract({
+  name: MemoryLeaseRecordStore.name,
+  open: () => {
+    clock = new VirtualLockClock();
+    const store = new MemoryLeaseRecordStore(clock);
+    return { store, another: store, putText: (id, text) => void store.putText(id, text) };
+  },
+  pass: (ms) => clock.advance(ms),
+});

@@ -37,8 +37,7 @@ export class ExclusiveCreateMode {
     try {
       const taken = await takeExclusively(this.parts, path, own);
       if (taken.taken) return { held: this.hold(path, own) };
-      const record = taken.by ?? parseRecord((await this.parts.files.read(path)) ?? "");
-      return typeof record === "string" ? {} : { holder: await holderOf(record, this.processes) };
+      return taken.by === undefined ? {} : { holder: await holderOf(taken.by, this.processes) };
     } catch (error) {
       // The failure may have come after the file was made.
       await this.giveBack(path, own);

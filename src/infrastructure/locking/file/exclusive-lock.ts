@@ -58,13 +58,14 @@ async function take(parts: ExclusiveLockParts, path: string, own: LockRecord, le
   const { files } = parts;
   const seen = await files.read(path);
   if (seen === null) {
-    const created = await files.create(path, serializeRecord(own));
-    return created ? { taken: true } : { taken: false, by: undefined };
+    if (await files.create(path, serializeRecord(own))) return { taken: true };
+    const winner = parseRecord((await files.read(path)) ?? "");
+    if (typeof winner === "string") return { taken: false, by: undefined };
+    // Ours after all: network filesystems repeat a request whose answer was lost, and then meet its own effect.
+    return winner.nonce === own.nonce ? { taken: true } : { taken: false, by: winner };
   }
   const record = parseRecord(seen);
   if (typeof record === "string") throw foreignFile(path);
-  // Created by an earlier request whose answer was lost (network filesystems repeat requests by themselves).
-  if (record.nonce === own.nonce) return { taken: true };
   if ((await parts.fateOf(record)) !== "gone") return { taken: false, by: record };
 
   // The dead change nothing any more: as long as the bytes are those that were judged, the judgement stands.

@@ -16,6 +16,7 @@ import {
   type FileLockOptions,
 } from "../../../../src/infrastructure/locking/file/file-lock-backend";
 import type { FileTenure } from "../../../../src/infrastructure/locking/file/file-tenure";
+import { loadKernelLocks, type KernelLocks } from "../../../../src/infrastructure/locking/file/kernel-locks";
 import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
 import { NodeLockFiles } from "../../../../src/infrastructure/locking/file/lock-files";
 import {
@@ -266,6 +267,44 @@ describe("the mode of a lock directory", () => {
   });
 });
 
+describe("a kernel lock whose file is not what it seems", () => {
+  it("is taken on the file that others will meet, not on one that was removed meanwhile", async () => {
+    const kernelLocks = loadKernelLocks();
+    let isRemoving = false;
+    const removing: KernelLocks = {
+      ...kernelLocks,
+      tryLock: (fd, options) => {
+        if (isRemoving) rmSync(backend.lockFile(ID));
+        return kernelLocks.tryLock(fd, options);
+      },
+    };
+    const backend = backendIn(temporary.path, { loadKernelLocks: () => removing });
+    await (await take(backend)).release();
+    isRemoving = true;
+    expect(await isRefused(backend)).toBe(true);
+    isRemoving = false;
+    await (await take(backend)).release();
+  });
+
+  it("does not name the one before as its holder", async () => {
+    const kernelLocks = loadKernelLocks();
+    let isHeldByAnother = false;
+    const tryLock: KernelLocks["tryLock"] = (fd) => !isHeldByAnother && kernelLocks.tryLock(fd);
+    const backend = backendIn(temporary.path, { loadKernelLocks: () => ({ ...kernelLocks, tryLock }) });
+    await (await take(backend)).release();
+    isHeldByAnother = true;
+    const attempt = await backend.attempt(ID, { mayWait: false });
+    expect(attempt).toMatchObject({ kind: "held" });
+    expect(attempt).not.toHaveProperty("holder");
+    // Nor one that was killed.
+    writeFileSync(
+      backend.lockFile(ID),
+      serializeRecord({ ...recordOf(backend.lockFile(ID)), released: false, pid: 2 ** 30 }),
+    );
+    expect(await backend.attempt(ID, { mayWait: false })).not.toHaveProperty("holder");
+  });
+});
+
 describe("an exclusive-create lock left over", () => {
   const self = new LocalProcesses().self();
   const gone = { startTime: "1" };
@@ -356,6 +395,17 @@ describe("an exclusive-create lock left over", () => {
 });
 
 describe("the release of an exclusive-create lock", () => {
+  it("waits no longer than its backend is open", async () => {
+    const backend = backendIn(temporary.path, { mode: "exclusive-create" });
+    const tenure = await take(backend);
+    const breaker = `${backend.lockFile(ID)}.breaking`;
+    writeFileSync(breaker, serializeRecord({ ...recordOf(backend.lockFile(ID)), nonce: "stopped" }));
+    const released = tenure.release();
+    await backend.close();
+    await released;
+    expect(existsSync(backend.lockFile(ID))).toBe(true);
+  });
+
   it("waits for whoever is replacing the file, and then happens", async () => {
     const backend = backendIn(temporary.path, { mode: "exclusive-create" });
     const tenure = await take(backend);
@@ -371,16 +421,17 @@ describe("the release of an exclusive-create lock", () => {
 
 describe("an exclusive-create lock on a disk that fails now and then", () => {
   class FailingFiles extends NodeLockFiles {
-    failing: "create" | "remove" | undefined;
+    failing: "create" | "answer" | "remove" | undefined;
 
     override async create(path: string, content: string): Promise<boolean> {
       const created = await super.create(path, content);
       if (this.failing === "create" && path.endsWith(".lock")) throw new Error("EIO");
-      return created;
+      return created && this.failing !== "answer";
     }
 
     override async remove(path: string): Promise<void> {
-      if (this.failing !== undefined && path.endsWith(".lock")) throw new Error("EIO");
+      if ((this.failing === "create" || this.failing === "remove") && path.endsWith(".lock"))
+        throw new Error("EIO");
       await super.remove(path);
     }
   }
@@ -393,6 +444,14 @@ describe("an exclusive-create lock on a disk that fails now and then", () => {
     expect(existsSync(backend.lockFile(ID))).toBe(true);
     files.failing = undefined;
     await (await take(backend)).release();
+  });
+
+  it("knows its own file though it was told that there was one already", async () => {
+    const files = new FailingFiles();
+    const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
+    files.failing = "answer";
+    await (await take(backend)).release();
+    expect(existsSync(backend.lockFile(ID))).toBe(false);
   });
 
   it("takes again what it could not release, and keeps others out until then", async () => {

@@ -60,7 +60,7 @@ export class KernelMode {
         await overwrite(file, current);
       },
       giveBack: async () => {
-        // While it is still ours: afterwards the file may be another's.
+        // While it is still ours: afterwards the file may be another's. Also wakes those who watch it.
         await overwrite(file, { ...current, released: true }).catch(() => {});
         try {
           // Closing is not enough: a daemon that inherited the descriptor would keep the lock.
@@ -68,8 +68,6 @@ export class KernelMode {
         } catch {
           // Closing has to do.
         }
-        // Touches the file, which wakes those who watch it; the write above came too early for them.
-        await file.utimes(new Date(), new Date()).catch(() => {});
         await file.close().catch(() => {});
       },
     };

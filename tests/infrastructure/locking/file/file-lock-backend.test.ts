@@ -259,11 +259,16 @@ describe("the mode of a lock directory", () => {
     );
   });
 
-  it("is one for all who come first together", async () => {
-    const one = backendIn(temporary.path, { mode: "exclusive-create" });
-    const other = backendIn(temporary.path, { mode: "kernel" });
-    const results = await Promise.allSettled([take(one), take(other)]);
-    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  it("is that of whoever writes it down first", async () => {
+    class SlowerFiles extends NodeLockFiles {
+      override async create(path: string, content: string): Promise<boolean> {
+        if (path.endsWith("MODE")) writeFileSync(path, "exclusive-create\n");
+        return super.create(path, content);
+      }
+    }
+    const tenure = await take(backendIn(temporary.path, { files: new SlowerFiles() }));
+    expect(tenure.inheritableFd).toBeUndefined();
+    await tenure.release();
   });
 });
 

@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import pino from "pino";
-import type { ApiKey } from "../../src/application/ports/api-key-store";
 import type { LockProvider } from "../../src/application/ports/lock-provider";
 import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../src/application/ports/lock-timeout";
 import type { PaymentRepository } from "../../src/application/ports/payment-repository";
@@ -9,13 +8,12 @@ import { AuthenticateCaller } from "../../src/application/use-cases/authenticate
 import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ReadPayments } from "../../src/application/use-cases/read-payments";
-import { parseMerchantId } from "../../src/domain/identifiers";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
 import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
 import { createHttpServer } from "../../src/interfaces/http/http-server";
 import { Lifecycle } from "../../src/interfaces/http/lifecycle";
-import { createHash } from "node:crypto";
 import { undocumented } from "./documented-answers";
+import { ListedKeys } from "./listed-keys";
 import { PaymentsWorld } from "./payments-world";
 
 export interface HttpWorldParts {
@@ -70,7 +68,9 @@ export class HttpWorld {
   }
 
   async open(): Promise<this> {
-    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) =>
+      this.server.listen({ port: 0, host: "127.0.0.1", backlog: 2_000 }, resolve),
+    );
     return this;
   }
 
@@ -152,39 +152,5 @@ export class HttpWorld {
   /** The lines about finished requests. */
   get accessLog(): Record<string, unknown>[] {
     return this.log.filter(({ msg }) => msg === "answered");
-  }
-}
-
-/** Keys that a test hands out. */
-export class ListedKeys {
-  readonly secrets = new Map<string, ApiKey>();
-  ever = false;
-
-  /** Resolves with nothing: the secret is known before. */
-  add(secret: string, merchant: string, operator = false): ApiKey {
-    const key: ApiKey = {
-      id: `key-${this.secrets.size + 1}`,
-      merchant: parseMerchantId(merchant),
-      operator,
-      name: null,
-      prefix: secret.slice(0, 4),
-      createdAt: new Date(0),
-      revokedAt: null,
-    };
-    this.secrets.set(createHash("sha256").update(secret).digest("hex"), key);
-    this.ever = true;
-    return key;
-  }
-
-  revoke(secret: string): void {
-    this.secrets.delete(createHash("sha256").update(secret).digest("hex"));
-  }
-
-  async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
-    return this.secrets.get(secretHash) ?? null;
-  }
-
-  async anyEverCreated(): Promise<boolean> {
-    return this.ever;
   }
 }

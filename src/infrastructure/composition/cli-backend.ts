@@ -11,6 +11,7 @@ import { SystemClock } from "../time/system-clock";
 import { openApplication, takeDataDirectory } from "./application";
 import { Closers } from "./closers";
 import { serve } from "./serve";
+import { withTaskLocks } from "./task-locks";
 import { openStore } from "./store-module";
 import { tokens } from "./tokens";
 
@@ -19,11 +20,15 @@ export function cliBackend(environment: NodeJS.ProcessEnv, version: string): Bac
   return {
     version,
     settingFlags: Object.values(settings),
-    configure: (flags: Flags) => configured(readConfiguration({ flags, environment }), version),
+    configure: (flags: Flags) => configured(readConfiguration({ flags, environment }), version, environment),
   };
 }
 
-function configured(configuration: Configuration, version: string): ConfiguredBackend {
+function configured(
+  configuration: Configuration,
+  version: string,
+  environment: NodeJS.ProcessEnv,
+): ConfiguredBackend {
   return {
     entries: () => configurationEntries(configuration),
     withStore: async (use, work) => {
@@ -55,6 +60,7 @@ function configured(configuration: Configuration, version: string): ConfiguredBa
         await closers.close();
       }
     },
+    withTaskLocks: (work) => withTaskLocks(configuration, environment, work),
     serve: (say) => serve(configuration, version, say),
   };
 }

@@ -14,6 +14,8 @@ export interface OpenLocks {
   readonly provider: LockProvider;
   /** Rejects when the backend does not answer; absent where there is none. */
   readonly probe?: () => Promise<void>;
+  /** Set where a child of this process can keep a lock alive. */
+  readonly file?: FileLockProvider;
 }
 
 /** The provider that a setting means. Its backend is asked for nothing yet, but a bucket must be there. */
@@ -31,7 +33,7 @@ export async function openLocks(
       const { directory, mode } = setting;
       const provider = new FileLockProvider({ directory, ...(mode === undefined ? {} : { mode }) }, settings);
       closers.add(() => provider.close());
-      return { provider };
+      return { provider, file: provider };
     }
     case "gcs": {
       const provider = await GcsLeaseLockProvider.open(`gs://${setting.bucket}/${setting.prefix}`, settings);

@@ -1,4 +1,5 @@
 import type { PassReport } from "../../application/operations/background-pass";
+import type { LockProvider } from "../../application/ports/lock-provider";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
 
@@ -28,8 +29,19 @@ export interface ConfiguredBackend {
   /** Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server. */
   withStore<T>(use: "keys" | "reconcile" | "expire", work: (store: StoreCommands) => Promise<T>): Promise<T>;
   migrate(): Promise<MigrationReport>;
+  /** Lends the locks of `run`, and closes them afterwards. Refuses those that other processes cannot see. */
+  withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>): Promise<T>;
   /** Serves until a signal ends it, or throws. */
   serve(say: (line: string) => void): Promise<void>;
+}
+
+/** Locks for commands, with what only some adapters can do for a process that holds one. */
+export interface TaskLocks {
+  readonly provider: LockProvider;
+  /** The descriptor that keeps the lock while a child has it, too; undefined where there is no such thing. */
+  inheritableFd(resourceId: string): number | undefined;
+  /** Writes down that this child keeps the lock alive, where that can be written down. */
+  nameChild(resourceId: string, pid: number): Promise<void>;
 }
 
 /** What can be done on the store itself. */

@@ -5,6 +5,7 @@ import { expireCommand } from "./commands/expire";
 import { keysCommand } from "./commands/keys";
 import { migrateCommand } from "./commands/migrate";
 import { reconcileCommand } from "./commands/reconcile";
+import { runCommandOnce } from "./commands/run";
 import { serveCommand } from "./commands/serve";
 import { exitStatus, statusOf } from "./exit-status";
 import { Output, type Streams } from "./output";
@@ -13,6 +14,8 @@ import { Output, type Streams } from "./output";
 export interface CommandContext {
   configured(): ConfiguredBackend;
   output(): Output;
+  /** Ends with another status than 0 although nothing is wrong with us. */
+  end(status: number): void;
 }
 
 /** Runs one command line and resolves with the exit status. */
@@ -22,9 +25,13 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
     const { json, quiet } = program.opts<{ json?: boolean; quiet?: boolean }>();
     return new Output(streams, { json: json === true, quiet: quiet === true });
   };
+  let status: number = exitStatus.done;
   const context: CommandContext = {
     configured: () => backend.configure(flagsOf(program.opts())),
     output,
+    end: (wanted) => {
+      status = wanted;
+    },
   };
   program
     .description("Captures each payment exactly once, and runs one job at a time.")
@@ -49,6 +56,7 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
   }
   for (const make of [
     serveCommand,
+    runCommandOnce,
     keysCommand,
     migrateCommand,
     reconcileCommand,
@@ -59,12 +67,13 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
   }
   try {
     await program.parseAsync(argv, { from: "user" });
-    return exitStatus.done;
+    return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
-    const status = statusOf(error);
-    output().error(status === null ? describeDefect(error) : (error as Error).message);
-    return status ?? exitStatus.failed;
+    const planned = statusOf(error);
+    if (planned === null) output().error(describeDefect(error));
+    else output().failure(error as Error);
+    return planned ?? exitStatus.failed;
   }
 }
 

@@ -10,6 +10,10 @@ export class Output {
     private readonly options: { readonly json: boolean; readonly quiet: boolean },
   ) {}
 
+  get isQuiet(): boolean {
+    return this.options.quiet;
+  }
+
   /** The same result for people and, with `--json`, for programs. */
   result(json: unknown, text: string): void {
     const line = this.options.json ? JSON.stringify(json) : text;
@@ -21,10 +25,27 @@ export class Output {
     if (!this.options.quiet) this.error(text);
   }
 
+  /** An error with its facts; with `--json` one object on stderr, so that programs need not read sentences. */
+  failure(error: Error): void {
+    if (this.options.json) {
+      this.streams.stderr.write(
+        `${JSON.stringify({ error: { ...factsOf(error), message: error.message } })}\n`,
+      );
+    } else {
+      this.error(error.message);
+    }
+  }
+
   /** Each line begins with our name, so that it can be told from a command's own words. */
   error(text: string): void {
     this.streams.stderr.write(`${text.replace(/^/gm, "holdfast: ")}\n`);
   }
+}
+
+/** Facts that are worth telling a program; an error's other fields may hold anything. */
+function factsOf(error: Error): Readonly<Record<string, unknown>> {
+  const { code, resourceId, waitedMs, holder } = error as unknown as Record<string, unknown>;
+  return { code, resourceId, waitedMs, holder };
 }
 
 /** Columns as wide as their widest cell. */

@@ -1,0 +1,74 @@
+import type { TaskLocks } from "../../interfaces/cli/backend";
+import type { LocksSetting } from "../configuration/adapter-urls";
+import {
+  ConfigurationError,
+  defaultTaskLockDirectory,
+  type Configuration,
+} from "../configuration/configuration";
+import { policyOf } from "../configuration/lock-timeouts";
+import { makeDirectory } from "../locking/file/make-directory";
+import { Closers } from "./closers";
+import { openLocks } from "./locks-module";
+
+/** The locks of `holdfast run`: whatever is configured, else files in a directory of the user. */
+export async function withTaskLocks<T>(
+  configuration: Configuration,
+  environment: NodeJS.ProcessEnv,
+  work: (locks: TaskLocks) => Promise<T>,
+): Promise<T> {
+  const setting = await taskLocksSetting(configuration, environment);
+  const closers = new Closers();
+  try {
+    const { provider, file } = await openLocks(
+      setting,
+      { timeouts: policyOf(configuration.lockTimeouts) },
+      closers,
+    );
+    return await work({
+      provider,
+      inheritableFd: (resourceId) => file?.tenureOf(resourceId)?.inheritableFd,
+      nameChild: async (resourceId, pid) => file?.tenureOf(resourceId)?.nameChild(pid),
+    });
+  } finally {
+    await closers.close();
+  }
+}
+
+export async function taskLocksSetting(
+  { settings: { locks } }: Configuration,
+  environment: NodeJS.ProcessEnv,
+): Promise<LocksSetting> {
+  if (locks.value === null) return { kind: "file", directory: await stateDirectory(environment) };
+  if (locks.value.kind !== "memory") return locks.value;
+  // Whoever wrote it, it is this command that it does not fit.
+  throw new ConfigurationError([
+    {
+      source: locks.source,
+      kind: "flag",
+      message: "is memory:, which no other process sees: use file:<dir>, postgres://…, redis://… or gs://…",
+    },
+  ]);
+}
+
+async function stateDirectory(environment: NodeJS.ProcessEnv): Promise<string> {
+  const directory = defaultTaskLockDirectory(environment);
+  if (directory === null) {
+    throw refused(
+      "XDG_STATE_HOME and HOME",
+      "tell no directory for locks: set one of them, or --locks file:<dir>",
+    );
+  }
+  try {
+    await makeDirectory(directory);
+  } catch (error) {
+    throw refused(
+      directory,
+      `cannot be used for locks (${(error as Error).message}): set --locks file:<dir>`,
+    );
+  }
+  return directory;
+}
+
+function refused(source: string, message: string): ConfigurationError {
+  return new ConfigurationError([{ source, kind: "environment", message }]);
+}

@@ -78,6 +78,12 @@ describe("requests", () => {
     }
   });
 
+  test("an answer with a wrong checksum does not make the client delete the record of somebody else", async () => {
+    standIn.faults.next("object.insert", { kind: "wrong-checksum" });
+    await store.write("nightly", RECORD, "absent");
+    expect(standIn.log.requests.map(({ operation }) => operation)).toEqual(["object.insert"]);
+  });
+
   test("the record is stored so that no cache on the way may keep it", async () => {
     let uploaded = "";
     const insert = standIn.state.insert.bind(standIn.state);

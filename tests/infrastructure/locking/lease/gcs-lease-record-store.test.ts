@@ -253,10 +253,13 @@ describe("what others put there", () => {
     ["a JSON array", "[]", "application/json"],
     ["an error in JSON", '{"error":{"code":404}}', "application/json"],
     ["something long", `{"ownerId":"${"x".repeat(70_000)}"}`, "application/json"],
+    ["something long that begins like a record", JSON.stringify(RECORD).padEnd(70_000), "text/plain"],
     ["something binary", "\u0000\u0001\u0002", "application/octet-stream"],
   ])("%s is unreadable, and neither free nor fetched beyond reason", async (_, content, contentType) => {
     put(content, contentType);
     await expect(store.read("nightly")).rejects.toBeInstanceOf(UnreadableLeaseRecordError);
+    // Part of the content at most: 206, or 416 where there is none.
+    expect(standIn.log.requests.at(-1)?.status).not.toBe(200);
     await expect(store.write("nightly", RECORD, "absent")).resolves.toBe("conflict");
   });
 });

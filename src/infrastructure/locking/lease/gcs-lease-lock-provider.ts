@@ -1,5 +1,5 @@
 import { GcsLeaseRecordStore } from "./gcs-lease-record-store";
-import { parseGcsLockLocation } from "./gcs-lock-location";
+import { parseGcsLockLocation, type GcsLockLocation } from "./gcs-lock-location";
 import { LeaseLockProvider, type LeaseLockProviderOptions } from "./lease-lock-provider";
 import { leaseSettings } from "./lease-settings";
 
@@ -17,11 +17,13 @@ export class GcsLeaseLockProvider extends LeaseLockProvider {
   /** Where the leases are, for those who look at them from outside. */
   readonly records: GcsLeaseRecordStore;
 
-  /** `location` is `gs://bucket` or `gs://bucket/prefix`; a `RangeError` says what is wrong with it. Sends nothing yet. */
-  constructor(location: string, options: GcsLeaseLockProviderOptions = {}) {
+  /** `location` is `gs://bucket/prefix`, whole or in parts; a `RangeError` says what is wrong with it. Sends nothing yet. */
+  constructor(location: string | GcsLockLocation, options: GcsLeaseLockProviderOptions = {}) {
     const { emulatorHost = process.env["STORAGE_EMULATOR_HOST"], ...others } = options;
     const records = new GcsLeaseRecordStore({
-      ...parseGcsLockLocation(location),
+      ...parseGcsLockLocation(
+        typeof location === "string" ? location : `gs://${location.bucket}/${location.prefix}`,
+      ),
       requestTimeoutMs: leaseSettings(options.lease).requestTimeoutMs,
       ...(emulatorHost === undefined || emulatorHost === "" ? {} : { emulatorHost }),
     });
@@ -30,8 +32,10 @@ export class GcsLeaseLockProvider extends LeaseLockProvider {
   }
 
   /** The same, after making sure that the bucket is there and open to us; rejects with `PermanentLeaseStoreError` if not. */
-  static async open(location: string, options?: GcsLeaseLockProviderOptions): Promise<GcsLeaseLockProvider> {
-    const provider = new GcsLeaseLockProvider(location, options);
+  static async open(
+    ...given: ConstructorParameters<typeof GcsLeaseLockProvider>
+  ): Promise<GcsLeaseLockProvider> {
+    const provider = new GcsLeaseLockProvider(...given);
     await provider.records.checkBucket();
     return provider;
   }

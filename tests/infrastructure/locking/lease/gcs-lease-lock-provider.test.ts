@@ -244,6 +244,20 @@ describe("a store that refuses", () => {
     await expect(provider().withLock("nightly", async () => "in", { timeout: 10_000 })).resolves.toBe("in");
   });
 
+  test("a location in parts, with or without the slash, is the same as its URL", async () => {
+    for (const [prefix, object] of [
+      ["jobs", "jobs/nightly.json"],
+      ["jobs/", "jobs/nightly.json"],
+      ["", "nightly.json"],
+    ] as const) {
+      const locks = new GcsLeaseLockProvider({ bucket: "locks", prefix }, { emulatorHost: standIn.url });
+      opened.push(locks);
+      await locks.withLock("nightly", async () => undefined);
+      expect(standIn.log.requests.at(-1)?.object).toBe(object);
+      await quiet(locks);
+    }
+  });
+
   test("a location that is none is refused before anything is sent", () => {
     expect(() => new GcsLeaseLockProvider("gs://Not A Bucket")).toThrow(RangeError);
   });

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** What the service allows, in bytes of UTF-8; every name made here is ASCII. */
-const MAX_NAME_LENGTH = 1_024;
+/**
+ * Of the last part of a name, in bytes of UTF-8; every name made here is ASCII. Whole names may have 1,024, but in a bucket
+ * with a hierarchical namespace each of folder and last part may have half of that.
+ */
+const MAX_LAST_PART_LENGTH = 512;
 const SUFFIX = ".json";
 
 /**
@@ -10,8 +13,8 @@ const SUFFIX = ".json";
  * `payment:018f…` is `payment:018f….json`.
  */
 export function gcsObjectName(prefix: string, resourceId: string): string {
-  const name = `${prefix}${escapeId(resourceId)}${SUFFIX}`;
-  if (name.length <= MAX_NAME_LENGTH) return name;
+  const lastPart = `${escapeId(resourceId)}${SUFFIX}`;
+  if (lastPart.length <= MAX_LAST_PART_LENGTH) return `${prefix}${lastPart}`;
   // "%l" never comes out of the escaping below, so no short id can have the name of a long one.
   const digest = createHash("sha256").update(escapeId(resourceId)).digest("hex");
   return `${prefix}%long-${digest}${SUFFIX}`;

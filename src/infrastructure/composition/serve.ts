@@ -20,8 +20,9 @@ export async function serve(
   configuration: Configuration,
   version: string,
   say: (line: string) => void,
+  open: () => Promise<Application> = () => openApplication(configuration, { purpose: "serve" }),
 ): Promise<void> {
-  const application = await openApplication(configuration, { purpose: "serve" });
+  const application = await open();
   try {
     await refuseOpenDoor(configuration, application);
   } catch (error) {

@@ -1,0 +1,224 @@
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { HoldfastProcess } from "../support/holdfast-process";
+import {
+  cells,
+  firstCrashes,
+  gatewayActs,
+  movements,
+  reconcilerCrashes,
+  secondCrashes,
+  type Cell,
+  type MovementKind,
+} from "./crash-matrix";
+import type { CrashPoint } from "./crash-point";
+import type { CrashingServerOptions } from "./crashing-server";
+
+const MINUTE = 60_000;
+/** Each process's clock is ahead of the one before: what a dead one left open is due at once. */
+const behind = { preparation: 30 * MINUTE, first: 20 * MINUTE, second: 10 * MINUTE, reconciler: 5 * MINUTE };
+/** Far more often than it takes. */
+const MAX_LOOKS = 240;
+const BETWEEN_LOOKS_MS = 250;
+
+export interface Answer {
+  readonly status: number;
+  readonly replayed: boolean;
+  // What a server sent is not known before it was looked at.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+export interface Event {
+  readonly type: string;
+  readonly data: { readonly operationId?: string; readonly release?: boolean };
+}
+
+/** What is there, by the store's own account and by the gateway's. */
+export interface Account {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly payment: any;
+  readonly events: readonly Event[];
+  readonly moves: readonly { readonly kind: string; readonly gatewayKey: string; readonly amount: number }[];
+}
+
+export interface CellOutcome {
+  /** Everything that was answered to this cell's callers before the last restart. */
+  readonly acknowledged: readonly { readonly kind: MovementKind; readonly answer: Answer }[];
+  /** When nothing was open any more, before anybody asked again. Null: there is no such payment. */
+  readonly onItsOwn: Account | null;
+  /** The same key, until the answer is final, and then once more. */
+  readonly again: readonly [Answer, Answer];
+  readonly inTheEnd: Account;
+}
+
+/** Goes through all cells on one store: crash after crash, then the ordinary program. */
+export async function runCrashMatrix(
+  store: string,
+  folder: string,
+  builtMain: string,
+): Promise<Map<string, CellOutcome>> {
+  const acknowledged = new Map<string, { kind: MovementKind; answer: Answer }[]>(
+    cells.map(({ name }) => [name, []]),
+  );
+  const ids = new Map<string, string>();
+  const acknowledge = (cell: Cell, kind: MovementKind, answer: Answer) => {
+    acknowledged.get(cell.name)!.push({ kind, answer });
+    ids.set(cell.name, answer.body.payment?.id ?? answer.body.paymentId);
+  };
+  const server = (options: Omit<CrashingServerOptions, "store">) =>
+    new HoldfastProcess(
+      [
+        "-r",
+        require.resolve("esbuild-register"),
+        join(__dirname, "crashing-server.ts"),
+        JSON.stringify({ store, ...options }),
+      ],
+      { cwd: folder },
+    );
+
+  async function prepare(): Promise<void> {
+    const running = server({ behindMs: behind.preparation, passInterval: 0 });
+    const url = await running.url();
+    await Promise.all(
+      cells.map(async (cell) => {
+        for (const kind of movements[cell.kind].after)
+          acknowledge(cell, kind, await send(url, kind, cell, ids.get(cell.name)));
+        if (firstCrashes[cell.first] === null)
+          acknowledge(cell, cell.kind, await send(url, cell.kind, cell, ids.get(cell.name)));
+      }),
+    );
+    await running.end("SIGKILL");
+  }
+
+  /** All these cells are at that point when the process dies. */
+  async function crashWith(dying: readonly Cell[], point: CrashPoint, behindMs: number): Promise<void> {
+    const running = server({ behindMs, passInterval: 0, crash: { point, arrivals: dying.length } });
+    const url = await running.url();
+    await Promise.all(
+      dying.map((cell) =>
+        send(url, cell.kind, cell, ids.get(cell.name)).then(
+          ({ status, body }) => {
+            throw new Error(`${cell.name}: answered ${status} ${JSON.stringify(body)} instead of dying`);
+          },
+          () => undefined,
+        ),
+      ),
+    );
+    assertDied(await running.ended, point);
+  }
+
+  await prepare();
+  for (const [first, point] of Object.entries(firstCrashes)) {
+    if (point === null) continue;
+    const dying = cells.filter((cell) => cell.first === first);
+    await crashWith(dying, point, behind.first);
+  }
+  for (const [second, point] of Object.entries(secondCrashes)) {
+    const dying = cells.filter((cell) => cell.second === second);
+    await crashWith(dying, point, behind.second);
+  }
+  for (const point of reconcilerCrashes) {
+    const running = server({
+      behindMs: behind.reconciler,
+      passInterval: 1,
+      crash: { point, arrivals: 1 },
+    });
+    assertDied(await running.ended, point);
+  }
+
+  const last = new HoldfastProcess([builtMain, "serve", "--store", store, "--port", "0"], { cwd: folder });
+  try {
+    const url = await last.url();
+    const outcomes = cells.map(async (cell): Promise<[string, CellOutcome]> => {
+      const onItsOwn = await convergedAccount(url, cell);
+      const id = onItsOwn?.payment.id;
+      const first = await finalAnswer(url, cell, id);
+      const second = await send(url, cell.kind, cell, id);
+      const inTheEnd = await convergedAccount(url, cell);
+      if (inTheEnd === null) throw new Error(`${cell.name}: there is no payment in the end`);
+      const told = acknowledged.get(cell.name)!;
+      return [cell.name, { acknowledged: told, onItsOwn, again: [first, second], inTheEnd }];
+    });
+    return new Map(await Promise.all(outcomes));
+  } finally {
+    await last.end("SIGKILL");
+  }
+}
+
+function assertDied({ signal, stdout, stderr }: Awaited<HoldfastProcess["ended"]>, point: CrashPoint): void {
+  if (signal !== "SIGKILL" || !stdout.startsWith(`crashing ${point}`)) {
+    throw new Error(`it did not die ${point}: ${signal} ${stdout} ${stderr}`);
+  }
+}
+
+/** Asks with the cell's own key: the same each time. */
+async function send(url: string, kind: MovementKind, cell: Cell, paymentId = ""): Promise<Answer> {
+  const body =
+    kind === "authorize"
+      ? {
+          amount: 1_000,
+          currency: "EUR",
+          paymentMethod: `tok_${cell.kind}_${gatewayActs[cell.gateway]}`,
+          reference: cell.name,
+        }
+      : {};
+  const answer = await fetch(url + movements[kind].path(paymentId), {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": keyOf(kind, cell) },
+    body: JSON.stringify(body),
+  });
+  const { requestId: _, ...said } = (await answer.json()) as Record<string, unknown>;
+  return {
+    status: answer.status,
+    replayed: answer.headers.get("idempotency-replayed") === "true",
+    body: said,
+  };
+}
+
+function keyOf(kind: MovementKind, cell: Cell): string {
+  return `${kind}-${cells.indexOf(cell)}`;
+}
+
+/** A caller who is told to come back does. */
+async function finalAnswer(url: string, cell: Cell, paymentId: string | undefined): Promise<Answer> {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const answer = await send(url, cell.kind, cell, paymentId);
+    if (answer.status !== 202 && answer.status !== 503) return answer;
+    await pause(BETWEEN_LOOKS_MS);
+  }
+  throw new Error(`${cell.name}: the same key never gets a final answer`);
+}
+
+/** Waits until nothing of the payment is open. */
+async function convergedAccount(url: string, cell: Cell): Promise<Account | null> {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const account = await accountOf(url, cell);
+    if (account === null || openOperations(account.events).length === 0) return account;
+    await pause(BETWEEN_LOOKS_MS);
+  }
+  throw new Error(`${cell.name}: something stays open`);
+}
+
+async function accountOf(url: string, cell: Cell): Promise<Account | null> {
+  const get = async <T>(path: string) => (await (await fetch(url + path)).json()) as T;
+  const reference = encodeURIComponent(cell.name);
+  const { data } = await get<{ data: { id: string }[] }>(`/payments?reference=${reference}`);
+  const [payment, ...others] = data;
+  if (others.length > 0) throw new Error(`${cell.name}: several payments`);
+  if (payment === undefined) return null;
+  const { data: events } = await get<{ data: Event[] }>(`/payments/${payment.id}/events`);
+  const { moves } = await get<{ moves: Account["moves"] }>(`/gateway/payments/${payment.id}`);
+  return { payment, events, moves };
+}
+
+/** Operations whose last word in the history is not an end. */
+export function openOperations(events: readonly Event[]): string[] {
+  const last = new Map<string, boolean>();
+  for (const { type, data } of events) {
+    if (data.operationId === undefined) continue;
+    const ended = /\.(succeeded|not_sent)$/.test(type) || (/\.failed$/.test(type) && data.release !== true);
+    last.set(data.operationId, ended);
+  }
+  return [...last].filter(([, ended]) => !ended).map(([id]) => id);
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { builtProgram } from "../support/built-program";
+import { cells, movements, movesInTheEnd, movesOnItsOwn, type Cell } from "./crash-matrix";
+import { openOperations, runCrashMatrix, type Account, type CellOutcome } from "./crash-run";
+
+/** About twenty processes, one after the other, each of which compiles what it loads. */
+const RUN_TIMEOUT_MS = 240_000;
+
+/** `store`: the URL of one that is empty. */
+export function describeCrashMatrix(name: string, store: (folder: string) => string | Promise<string>): void {
+  describe(`killed at each point, on ${name}`, () => {
+    let outcomes: Map<string, CellOutcome>;
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
+    beforeAll(async () => {
+      outcomes = await runCrashMatrix(await store(folder), folder, await builtProgram());
+    }, RUN_TIMEOUT_MS);
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    test.each(cells)("$name: one movement or none, and every answer stays true", (cell) => {
+      const { acknowledged, onItsOwn, again, inTheEnd } = outcomes.get(cell.name)!;
+
+      expect(timesMoved(cell, onItsOwn)).toBe(movesOnItsOwn(cell));
+      expect(timesMoved(cell, inTheEnd)).toBe(movesInTheEnd(cell));
+      for (const account of [onItsOwn, inTheEnd]) if (account !== null) expectAgreement(account);
+
+      const [first, second] = again;
+      const moved = movesInTheEnd(cell) === 1;
+      expect(first.status).toBe(moved ? 201 : 402);
+      expect(second).toEqual({ ...first, replayed: true });
+      if (moved) expect(inTheEnd.payment.status).toBe(movements[cell.kind].status);
+      // What was stored before the restart, or finished by itself, was not done anew for the one who asked again.
+      if (onItsOwn !== null && movesOnItsOwn(cell) === 1) expect(first.replayed).toBe(true);
+
+      for (const { kind, answer } of acknowledged) {
+        if (kind !== cell.kind) {
+          expect(answer.status).toBe(201);
+          expect(answer.body.payment).toMatchObject(unchanging(inTheEnd));
+        } else if (answer.status === 201 || answer.status === 402) {
+          expect(answer).toEqual({ ...first, replayed: false });
+        } else {
+          // "Not known yet" was true; it must have been about the very same operation.
+          expect([202, 503]).toContain(answer.status);
+          expect(answer.body[cell.kind]?.id).toBe(
+            answer.status === 202 ? first.body[cell.kind]?.id : undefined,
+          );
+        }
+      }
+    });
+  });
+}
+
+function timesMoved({ kind }: Cell, account: Account | null): number {
+  return account?.moves.filter((move) => move.kind === kind).length ?? 0;
+}
+
+/** The gateway moved money for exactly the operations that the store believes succeeded. */
+function expectAgreement({ events, moves, payment }: Account): void {
+  expect(openOperations(events)).toEqual([]);
+  const succeeded = events
+    .filter(({ type, data }) => type.endsWith(".succeeded") && data.operationId !== undefined)
+    .map(({ type, data }) => `${type.split(".")[0]} ${data.operationId}`);
+  expect(moves.map(({ kind, gatewayKey }) => `${kind} ${gatewayKey.split(".")[0]}`).sort()).toEqual(
+    succeeded.sort(),
+  );
+  const captured = moves
+    .filter(({ kind }) => kind === "capture")
+    .reduce((sum, { amount }) => sum + amount, 0);
+  expect(payment.amountCaptured).toBe(captured);
+}
+
+/** What an acknowledged authorization fixed. */
+function unchanging({ payment }: Account) {
+  const { id, merchant, amount, currency, reference, authorizedAt, expiresAt, createdAt } = payment;
+  return { id, merchant, amount, currency, reference, authorizedAt, expiresAt, createdAt };
+}

@@ -200,15 +200,17 @@ async function convergedAccount(url: string, cell: Cell): Promise<Account | null
   throw new Error(`${cell.name}: something stays open`);
 }
 
+/** The history first: where that shows an end, nothing changes between these questions. */
 async function accountOf(url: string, cell: Cell): Promise<Account | null> {
   const get = async <T>(path: string) => (await (await fetch(url + path)).json()) as T;
   const reference = encodeURIComponent(cell.name);
   const { data } = await get<{ data: { id: string }[] }>(`/payments?reference=${reference}`);
-  const [payment, ...others] = data;
+  const [found, ...others] = data;
   if (others.length > 0) throw new Error(`${cell.name}: several payments`);
-  if (payment === undefined) return null;
-  const { data: events } = await get<{ data: Event[] }>(`/payments/${payment.id}/events`);
-  const { moves } = await get<{ moves: Account["moves"] }>(`/gateway/payments/${payment.id}`);
+  if (found === undefined) return null;
+  const { data: events } = await get<{ data: Event[] }>(`/payments/${found.id}/events`);
+  const { payment } = await get<Pick<Account, "payment">>(`/payments/${found.id}`);
+  const { moves } = await get<Pick<Account, "moves">>(`/gateway/payments/${found.id}`);
   return { payment, events, moves };
 }
 

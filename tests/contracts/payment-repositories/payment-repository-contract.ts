@@ -15,6 +15,7 @@ import {
   capturingPayment,
   declines,
   expiredPayment,
+  forged,
   inReview,
   newOperationId,
   NOON,
@@ -343,6 +344,22 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         ).toEqual([1]);
       });
 
+      it("refuses a cursor that somebody has written on", async () => {
+        await saved(authorizedPayment());
+        await saved(authorizedPayment());
+        const { nextCursor } = await repository.list({ merchant: acme, limit: 1 });
+        for (const cursor of [
+          `${nextCursor}=`,
+          `${nextCursor}!`,
+          ` ${nextCursor}`,
+          nextCursor!.slice(0, -1),
+        ]) {
+          await expect(repository.list({ merchant: acme, limit: 1, cursor })).rejects.toBeInstanceOf(
+            InvalidCursorError,
+          );
+        }
+      });
+
       it.each(["", "junk", "💥", "MTIzNDU", "e30", "'; DROP TABLE payments; --", "a".repeat(5000)])(
         "refuses %j as a cursor",
         async (cursor) => {
@@ -392,7 +409,10 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
       });
 
       it("does not take what waits for a person for due", async () => {
-        await saved(inReview(capturingPayment()));
+        const asked = inReview(capturingPayment());
+        const [authorize, capture] = asked.facts.operations;
+        // Not even with an instant left over from before.
+        await saved(forged(asked, { operations: [authorize!, { ...capture!, dueAt: NOON }] }));
         expect(await repository.dueOperations(after(WEEK_MS), 10)).toEqual([]);
       });
 

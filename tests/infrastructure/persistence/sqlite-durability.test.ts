@@ -14,7 +14,14 @@ import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-drive
 import { SqliteMigration } from "../../../src/infrastructure/persistence/sqlite-migration";
 import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite-payment-repository";
 import { SystemClock } from "../../../src/infrastructure/time/system-clock";
-import { authorizedPayment, capturedPayment, capturingPayment, NOON } from "../../support/payments";
+import {
+  authorizedPayment,
+  capturedPayment,
+  capturingPayment,
+  NOON,
+  settled,
+  succeeds,
+} from "../../support/payments";
 import { openMigrated } from "../../support/temporary-sqlite";
 
 const clock = new SystemClock();
@@ -110,6 +117,30 @@ describe("a SQLite store", () => {
     await copyFile(path, copy);
     path = copy;
     expect(await new SqlitePaymentRepository(await open()).find(payment.id)).not.toBeNull();
+  });
+
+  it("writes what changed and nothing else: the payment, one operation and the new events", async () => {
+    const sqlite = await open();
+    const repository = new SqlitePaymentRepository(sqlite);
+    const { payment, version } = await repository.save(capturingPayment(), "new");
+    const captured = settled(payment, succeeds("cap_1"));
+    const run = jest.spyOn(sqlite, "run");
+    await repository.save(captured, version);
+    expect(run.mock.calls.map(([{ sql }]) => sql.split(" ", 3).join(" "))).toEqual([
+      'update "payments" set',
+      'insert into "operations"',
+      ...captured.newEvents.map(() => 'insert into "events"'),
+    ]);
+  });
+
+  it("lets nobody write between what a transaction reads and what it writes", async () => {
+    const sqlite = await open();
+    const other = new (loadSqlite().DatabaseSync)(path);
+    sqlite.transaction(() => {
+      expect(() => other.exec("BEGIN IMMEDIATE")).toThrow("database is locked");
+      return true;
+    });
+    other.close();
   });
 
   it("makes the folder it is to be in", async () => {

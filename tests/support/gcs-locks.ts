@@ -65,8 +65,11 @@ export async function openGcsWorld(): Promise<GcsWorld> {
       tsChild(script, { GCS_CHILD: JSON.stringify({ location, options: { ...reached, lease } }) }),
     put: async (resourceId, content) => {
       const file = client.bucket(bucket).file(`${folder}/${resourceId}.json`);
-      if (content === null) await file.delete();
-      else await file.save(content, { resumable: false, contentType: "application/json" });
+      await whenNotThrottled(() =>
+        content === null
+          ? file.delete().then(() => undefined)
+          : file.save(content, { resumable: false, validation: false, contentType: "application/json" }),
+      );
     },
     close: async () => {
       await Promise.all(opened.map((provider) => provider.close()));
@@ -74,6 +77,19 @@ export async function openGcsWorld(): Promise<GcsWorld> {
       else await standIn.close();
     },
   };
+}
+
+/** Asks again for as long as the service wants fewer changes: 429 says that nothing was changed. */
+export async function whenNotThrottled<T>(change: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await change();
+    } catch (error) {
+      const { throttled, code } = error as { throttled?: boolean; code?: unknown };
+      if (throttled !== true && Number(code) !== 429) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1_050));
+    }
+  }
 }
 
 /** What a child process was told about its world. */

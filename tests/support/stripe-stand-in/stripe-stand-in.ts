@@ -69,6 +69,11 @@ export class StripeStandIn {
     this.armed.set(kind, [...(this.armed.get(kind) ?? []), ...faults]);
   }
 
+  /** As after a day: what a key did is no longer known. */
+  forgetKeys(): void {
+    this.keys.clear();
+  }
+
   /** What was late lands, what was undecided is decided. */
   timePasses(): void {
     for (const arrived of this.late.splice(0)) this.carryOut(arrived, "as asked");

@@ -67,6 +67,36 @@ it("a payment intent that Stripe does not know under this API key is unknown, no
   expect(await stripe.gateway.find(findCapture)).toMatchObject({ outcome: "unknown" });
 });
 
+describe("a refusal because of the object's state", () => {
+  const refund = { ...capture, gatewayKey: "r.1", operationId: "r" };
+
+  it("is no refusal if this very operation has brought the object there", async () => {
+    await authorize();
+    await stripe.gateway.capture(capture);
+    stripe.standIn.forgetKeys();
+    expect(await stripe.gateway.capture(capture)).toEqual({ outcome: "succeeded", reference: "ch_pi_1" });
+    await stripe.gateway.refund(refund);
+    stripe.standIn.forgetKeys();
+    expect(await stripe.gateway.refund(refund)).toEqual({ outcome: "succeeded", reference: "re_1" });
+    expect(stripe.standIn.world.moves).toHaveLength(3);
+  });
+
+  it("is one if another refund has left nothing, or less than this one wants", async () => {
+    await authorize();
+    await stripe.gateway.capture(capture);
+    await stripe.gateway.refund({ ...refund, amount: money(4_000n, eur) });
+    const tooMuch = { ...refund, gatewayKey: "r2.1", operationId: "r2", amount: money(1_001n, eur) };
+    expect(await stripe.gateway.refund(tooMuch)).toMatchObject({ outcome: "declined" });
+    const rest = { ...refund, gatewayKey: "r3.1", operationId: "r3", amount: money(1_000n, eur) };
+    expect(await stripe.gateway.refund(rest)).toMatchObject({ outcome: "succeeded" });
+    const more = { ...refund, gatewayKey: "r4.1", operationId: "r4", amount: money(1n, eur) };
+    expect(await stripe.gateway.refund(more)).toEqual({
+      outcome: "declined",
+      reason: "charge_already_refunded",
+    });
+  });
+});
+
 describe("a refund is found among many", () => {
   it("beyond the first page", async () => {
     await authorize();

@@ -116,6 +116,29 @@ describe("a request that certainly never left is told from one that may have arr
     await closed(server);
   });
 
+  it("an error status around something that looks like success: unknown", async () => {
+    const intent = {
+      object: "payment_intent",
+      id: "pi_1",
+      status: "succeeded",
+      amount: 5_000,
+      amount_capturable: 0,
+      amount_received: 5_000,
+      currency: "eur",
+      metadata: { holdfast_capture: "op" },
+    };
+    let status = 502;
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => response.writeHead(status).end(JSON.stringify(intent)));
+    });
+    await listening(server);
+    expect(await open(urlOf(server)).capture(capture)).toMatchObject({ outcome: "unknown" });
+    status = 200;
+    expect(await gateway?.capture(capture)).toMatchObject({ outcome: "succeeded" });
+    server.closeAllConnections();
+    await closed(server);
+  });
+
   it("the caller's own patience ends a silence", async () => {
     const server = await listening(createServer((request) => void request.resume()));
     const answer = await open(urlOf(server)).capture({ ...capture, timeoutMs: 50 });

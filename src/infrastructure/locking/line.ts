@@ -55,7 +55,7 @@ export class Line<E extends Entry = Entry> {
     const onlyReleaseIsInTheWay = entry.isReleasing && entry.tickets.isEmpty;
     if (wait.isSingleAttempt && !onlyReleaseIsInTheWay) {
       wait.arm(entry);
-      wait.giveUp(wait.outOfTime());
+      wait.giveUp(wait.outOfTime(true));
       wait.check();
     }
     wait.begin(entry);

@@ -129,11 +129,15 @@ export class Wait implements Observed {
     this.disarm();
   }
 
-  /** Contention was seen: a timeout. Never seen: the backend did not answer. */
-  outOfTime(): LockError {
+  /**
+   * Contention was seen: a timeout. Never seen: the backend did not answer. Who is refused because one of ours is in
+   * front (`isBehind`) has met contention even if that one has no answer yet.
+   */
+  outOfTime(isBehind = false): LockError {
     const { standing } = this;
     const waitedMs = this.waitedMs + (this.options.alongside?.waitedMs ?? 0);
-    if (standing === undefined || standing.wasContendedSince(this.startedMs))
+    const isInTheWay = isBehind && standing?.failure === undefined;
+    if (standing === undefined || isInTheWay || standing.wasContendedSince(this.startedMs))
       return new LockTimeoutError(
         this.resourceId,
         waitedMs,

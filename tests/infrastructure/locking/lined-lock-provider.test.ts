@@ -204,6 +204,23 @@ describe("LinedLockProvider", () => {
       await holder;
     });
 
+    it("is refused while one of ours is in front, by what that one has learnt so far", async () => {
+      const attempt = new Gate();
+      backend.beforeAttempt = () => attempt.passed;
+      const first = locks.withLock("a", async () => "in", { timeout: 500 });
+      const firstTold = expect(first).rejects.toThrow("no answer within the time limit");
+      await settled();
+      await expect(locks.withLock("a", async () => 1, { timeout: 0 })).rejects.toThrow(LockTimeoutError);
+      backend.beforeAttempt = failing("connection refused");
+      const second = locks.withLock("b", async () => "in", { timeout: 500 });
+      const told = expect(second).rejects.toThrow(LockUnavailableError);
+      await settled();
+      await expect(locks.withLock("b", async () => 1, { timeout: 0 })).rejects.toThrow(LockUnavailableError);
+      await clock.advance(500);
+      await Promise.all([told, firstTold]);
+      attempt.open();
+    });
+
     it("waits for a release of ours that is still under way, which is nobody inside", async () => {
       const release = new Gate();
       backend.beforeRelease = () => release.passed;

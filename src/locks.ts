@@ -38,3 +38,8 @@ export type {
 export { LinedLockProvider } from "./infrastructure/locking/lined-lock-provider";
 export type { LockProviderSettings } from "./infrastructure/locking/lock-settings";
 export { systemLockClock, type LockClock } from "./infrastructure/locking/lock-clock";
+
+/** Default observers, and how to have several. */
+export { lockLog, type LockLogger } from "./infrastructure/telemetry/lock-log";
+export { lockMetrics } from "./infrastructure/telemetry/lock-metrics";
+export { lockObservers } from "./infrastructure/telemetry/lock-observers";

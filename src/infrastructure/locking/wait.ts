@@ -85,11 +85,9 @@ export class Wait implements Observed {
     this.hasBegun = true;
     this.arm(standing);
     this.waitedFor = standing.whoIsInside();
-    if (!isObserved(this)) return;
     this.announce({ type: "wait_started" });
     // An observer may have cancelled the wait just now; nothing may be armed after that.
-    if (this.hasVerdict()) return;
-    this.announceProgress();
+    if (isObserved(this) && !this.hasVerdict()) this.announceProgress();
   }
 
   /** Settles as `start` says, or rejects as soon as the wait is given up, after undoing what `start` did. */
@@ -113,7 +111,7 @@ export class Wait implements Observed {
     if (this.verdict !== undefined) return;
     this.verdict = verdict;
     this.disarm();
-    if (isObserved(this)) this.announce(endedBy(verdict));
+    this.announce(endedBy(verdict));
     this.deliver?.(verdict);
   }
 
@@ -154,6 +152,7 @@ export class Wait implements Observed {
   }
 
   announce(happening: LockHappening): void {
+    if (!isObserved(this)) return;
     announce(this, happening, {
       elapsedMs: this.elapsedMs,
       remainingMs: this.deadlineMs === Infinity ? undefined : Math.max(0, this.remainingMs),

@@ -7,6 +7,7 @@ import {
 } from "../../../src/application/ports/lock-errors";
 import type { LockEvent } from "../../../src/application/ports/lock-observer";
 import type { LockHold } from "../../../src/application/ports/lock-provider";
+import type { Hold } from "../../../src/infrastructure/locking/hold";
 import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
 import { Gate, settled } from "../../support/gate";
 import { VirtualLockClock } from "../../support/virtual-lock-clock";
@@ -113,6 +114,22 @@ describe("InMemoryLockProvider", () => {
     });
     ended.open();
     await expect(detached).resolves.toBe("later");
+  });
+
+  it("drags no chain of ended holds along when work that outlives its section locks again and again", async () => {
+    let last: LockHold | undefined;
+    const lockAgain = async (times: number): Promise<void> => {
+      const ended = new Gate();
+      let leftBehind: Promise<void> | undefined;
+      await locks.withLock("a", async (hold) => {
+        last = hold;
+        leftBehind = ended.passed.then(() => (times > 0 ? lockAgain(times - 1) : undefined));
+      });
+      ended.open();
+      await leftBehind;
+    };
+    await lockAgain(3);
+    expect((last as Hold).outer).toBeUndefined();
   });
 
   it("lets another provider be taken from inside", async () => {

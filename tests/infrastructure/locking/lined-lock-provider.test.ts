@@ -143,6 +143,24 @@ describe("LinedLockProvider", () => {
       expect(server.held.size).toBe(0);
     });
 
+    it("gives back a lock whose answer crossed the cancellation, however closely", async () => {
+      for (let microtasks = 0; microtasks < 20; microtasks += 1) {
+        const attempt = new Gate();
+        backend.beforeAttempt = () => attempt.passed;
+        const stop = new AbortController();
+        const outcome = locks
+          .withLock("a", async () => "in", { signal: stop.signal })
+          .catch((error: unknown) => error);
+        await settled();
+        attempt.open();
+        for (let n = 0; n < microtasks; n += 1) await Promise.resolve();
+        stop.abort();
+        expect(["in", expect.any(LockCancelledError)]).toContainEqual(await outcome);
+        await settled();
+        expect(server.held.size).toBe(0);
+      }
+    });
+
     it("tells a cancelled caller at once, whatever the attempt is doing, and forgets its signal", async () => {
       const attempt = new Gate();
       backend.beforeAttempt = () => attempt.passed;
@@ -389,15 +407,20 @@ describe("LinedLockProvider", () => {
       await leaves();
     });
 
-    it("stops for good when an observer cancels the wait that it hears of", async () => {
-      const { leaves } = await stranger("a");
-      const stop = new AbortController();
-      const observer = { notify: () => stop.abort() };
-      await expect(
-        locks.withLock("a", async () => 1, { observer, signal: stop.signal }),
-      ).rejects.toBeInstanceOf(LockCancelledError);
-      await leaves();
-    });
+    it.each(["wait_started", "retried", "progressed"])(
+      "stop for good when an observer cancels the wait at %s",
+      async (at) => {
+        backend.announcesReleases = false;
+        const { leaves } = await stranger("a");
+        const stop = new AbortController();
+        const observer = { notify: ({ type }: LockEvent) => void (type === at && stop.abort()) };
+        const waiting = locks.withLock("a", async () => 1, { observer, signal: stop.signal });
+        const told = expect(waiting).rejects.toBeInstanceOf(LockCancelledError);
+        await clock.advance(1_000);
+        await told;
+        await leaves();
+      },
+    );
   });
 
   describe("close", () => {
@@ -419,6 +442,13 @@ describe("LinedLockProvider", () => {
       await closed;
       expect(backend.isClosed).toBe(true);
       await expect(locks.withLock("b", async () => 1)).rejects.toThrow(LockUnavailableError);
+    });
+
+    it("tells one who has only just asked", async () => {
+      const asking = locks.withLock("a", async () => 1);
+      const closed = locks.close();
+      await expect(asking).rejects.toThrow("the provider is closed");
+      await closed;
     });
 
     it("waits for what an abandoned attempt may still bring", async () => {

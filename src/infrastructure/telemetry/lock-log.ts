@@ -1,0 +1,41 @@
+import type { LockEvent, LockEventType, LockObserver } from "../../application/ports/lock-observer";
+
+type Level = "warn" | "info" | "debug" | "trace";
+
+/** As much of a structured logger as is needed here; pino is one. */
+export type LockLogger = {
+  readonly [level in Level]: (facts: object, message: string) => void;
+};
+
+/** Nobody can do anything about a lock that works: what costs money or sleep comes first. */
+const LEVELS: Record<LockEventType, Level> = {
+  lost: "warn",
+  unavailable: "warn",
+  timed_out: "info",
+  handoff_requested: "info",
+  wait_started: "debug",
+  cancelled: "debug",
+  acquired: "debug",
+  released: "debug",
+  progressed: "debug",
+  renewed: "trace",
+  retried: "trace",
+};
+
+/** Writes what happens to locks as structured lines. */
+export function lockLog(logger: LockLogger): LockObserver {
+  return {
+    notify: (event) => logger[LEVELS[event.type]](factsOf(event), `lock ${event.type.replaceAll("_", " ")}`),
+  };
+}
+
+/** JSON has no bigint, and nobody reads fractions of a millisecond. */
+function factsOf({ type: event, ...facts }: LockEvent): object {
+  return {
+    event,
+    ...facts,
+    elapsedMs: Math.round(facts.elapsedMs),
+    ...(facts.remainingMs !== undefined && { remainingMs: Math.round(facts.remainingMs) }),
+    ...("fencingToken" in facts && { fencingToken: String(facts.fencingToken) }),
+  };
+}

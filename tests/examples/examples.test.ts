@@ -1,0 +1,23 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { tsChild } from "../support/child-command";
+
+const EXAMPLES = join(__dirname, "../../examples");
+
+async function output(example: string): Promise<string[]> {
+  const { file, args } = tsChild(join(EXAMPLES, example));
+  const { stdout, stderr } = await promisify(execFile)(file, [...args]);
+  expect(stderr).toBe("");
+  return stdout.trimEnd().split("\n");
+}
+
+describe("the examples", () => {
+  test("one-at-a-time.ts loses no deposit, deadlocks no transfer and says who is inside", async () => {
+    expect(await output("one-at-a-time.ts")).toEqual([
+      "ten deposits of 10: 100",
+      "after two transfers: 80 and 20",
+      "refused while audit is inside: lock_timeout",
+    ]);
+  });
+});

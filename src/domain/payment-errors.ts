@@ -22,6 +22,17 @@ export interface PaymentErrorFacts {
   void_in_progress: { readonly paymentId: string };
   refund_in_progress: { readonly paymentId: string };
   payment_busy: { readonly paymentId: string };
+  operation_not_found: { readonly operationId: string };
+  operation_not_in_review: { readonly operationId: string; readonly operationStatus: string };
+  review_contradicts_payment: {
+    readonly paymentId: string;
+    readonly paymentStatus: string;
+    readonly outcome: string;
+  };
+  gateway_reference_required: { readonly operationId: string };
+  authorization_not_found: { readonly gatewayReference: string };
+  authorization_not_capturable: { readonly gatewayReference: string; readonly reason: string };
+  authorization_already_imported: { readonly gatewayReference: string };
   gateway_unavailable: { readonly paymentId: string; readonly reason: string };
 }
 
@@ -58,6 +69,20 @@ const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFact
   void_in_progress: inProgress("void"),
   refund_in_progress: inProgress("refund"),
   payment_busy: ({ paymentId }) => `Payment ${paymentId} kept changing under this request: repeat it.`,
+  operation_not_found: ({ operationId }) => `There is no operation ${operationId}.`,
+  operation_not_in_review: ({ operationId, operationStatus }) =>
+    `Operation ${operationId} is ${operationStatus}: there is nothing for a person to decide.`,
+  review_contradicts_payment: ({ paymentId, paymentStatus, outcome }) =>
+    `Payment ${paymentId} is ${paymentStatus}, and with this operation as ${outcome} it could not be: ` +
+    "set the gateway right first, then decide what is true of the operation.",
+  gateway_reference_required: ({ operationId }) =>
+    `Operation ${operationId} reserved money, and nobody knows what the gateway calls it: add gatewayReference.`,
+  authorization_not_found: ({ gatewayReference }) =>
+    `The gateway knows no authorization ${gatewayReference}.`,
+  authorization_not_capturable: ({ gatewayReference, reason }) =>
+    `The authorization ${gatewayReference} holds no money that could be captured: ${reason}.`,
+  authorization_already_imported: ({ gatewayReference }) =>
+    `The authorization ${gatewayReference} belongs to another payment already.`,
   gateway_unavailable: ({ reason }) =>
     `The payment gateway could not be reached (${reason}). Nothing was sent: repeat the request with the same key.`,
 };

@@ -28,11 +28,7 @@ export class CapturePayment {
         fingerprint: fingerprint(["capture", paymentId, amount ?? null, currency ?? null]),
         decide: (payment, begin, dueAt, step) => {
           const releaseId = parseOperationId(this.context.ids.nextId());
-          const wanted = {
-            ...(amount === undefined ? {} : { amount }),
-            ...(currency === undefined ? {} : { currency }),
-          };
-          return payment.decideCapture(begin, wanted, releaseId, dueAt, step);
+          return payment.decideCapture(begin, command, releaseId, dueAt, step);
         },
       },
       caller,

@@ -94,6 +94,13 @@ export const problemTable = {
   // Only while shutting down: to a caller that hung up nothing is told at all.
   wait_cancelled: { toldAs: "service_unavailable" },
   lock_reentrancy: { toldAs: "internal_error" },
+  operation_not_found: final(404, "No such operation"),
+  operation_not_in_review: final(409, "Operation not in review"),
+  review_contradicts_payment: final(409, "Verdict contradicts the payment"),
+  gateway_reference_required: final(422, "Gateway reference required"),
+  authorization_not_found: final(404, "No such authorization at the gateway"),
+  authorization_not_capturable: final(409, "Authorization cannot be captured"),
+  authorization_already_imported: final(409, "Authorization already imported"),
   gateway_unavailable: passing(503, "Payment gateway unavailable", GATEWAY_SECONDS),
   service_unavailable: passing(503, "Service unavailable"),
   // With an idempotency key it is always safe to ask again.

@@ -12,6 +12,7 @@ import { requestHistogram, type MetricsRegistry } from "./http-metrics";
 import type { Lifecycle } from "./lifecycle";
 import { docsRouter } from "./docs-router";
 import { paymentsRouter, type PaymentUseCases } from "./payments-router";
+import { RequestError } from "./request-error";
 import { route } from "./routes";
 
 export interface HttpAppParts extends PaymentUseCases {
@@ -39,9 +40,13 @@ export function createHttpApp(parts: HttpAppParts): Express {
   app.set("query parser", "simple");
 
   app.use(accessLog(logger, metrics === undefined ? undefined : requestHistogram(metrics)));
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
     // Whoever comes now should come back over a new connection, which somebody else will accept.
     if (lifecycle.isDraining) response.setHeader("Connection", "close");
+    // HTTP/1.1 asks servers to refuse this. Node would, too, but without a word.
+    if (request.headers.host === undefined && request.httpVersion === "1.1") {
+      throw new RequestError("malformed_request", "There is no Host header.");
+    }
     next();
   });
 

@@ -16,6 +16,8 @@ export function createHttpServer(app: Express): Server {
       requestTimeout: budgets.httpMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
+      // The app refuses them itself, with a problem.
+      requireHostHeader: false,
     },
     app,
   );

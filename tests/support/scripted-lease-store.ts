@@ -22,6 +22,11 @@ export class ScriptedLeaseStore implements LeaseRecordStore {
     this.scripts.push({ request, script });
   }
 
+  /** From here on every request is carried out. */
+  clear(): void {
+    this.scripts.splice(0);
+  }
+
   /** What was sent since the last call, in order. */
   takeRequests(): StoreRequest[] {
     return this.requests.splice(0);

@@ -27,6 +27,11 @@ export class VirtualLockClock implements LockClock {
     return () => this.timers.delete(timer);
   }
 
+  /** Time goes by, and nothing runs: what was due happens with the next `advance`. */
+  stall(ms: number): void {
+    this.nowMs += ms;
+  }
+
   get pendingTimers(): number {
     return this.timers.size;
   }

@@ -39,10 +39,10 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
       writeErr: (text) => void streams.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "holdfast: ")),
+      outputError: (text, write) => write(text.replace(/^error: /, "").replace(/^(?=.)/gm, "holdfast: ")),
     })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError("Try holdfast --help.")
+    .showHelpAfterError("holdfast: try holdfast --help")
     .exitOverride()
     .addOption(new Option("--config <file>", "configuration file (default: holdfast.toml, if it is there)"))
     .addOption(

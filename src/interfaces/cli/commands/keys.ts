@@ -7,7 +7,9 @@ import { UsageError } from "../exit-status";
 import { table } from "../output";
 
 export function keysCommand(context: CommandContext): Command {
-  const keys = new Command("keys").description("make, list and revoke the API keys of callers");
+  const keys = new Command("keys")
+    .description("make, list and revoke the API keys of callers")
+    .addHelpText("after", "\nExamples:\n  $ holdfast keys create --merchant acme\n  $ holdfast keys list\n");
   keys
     .command("create")
     .description("make a key, and print its secret this once")

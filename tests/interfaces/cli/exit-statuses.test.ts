@@ -1,0 +1,134 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
+import { HoldfastCli } from "../../support/holdfast-cli";
+
+jest.setTimeout(60_000);
+const holdfast = new HoldfastCli();
+
+/** Every line of ours can be told from another program's. */
+function expectOurWords(stderr: string): void {
+  for (const line of stderr.split("\n")) expect(line).toMatch(/^holdfast: \S/);
+}
+
+describe("what cannot be meant ends with 64 and says why", () => {
+  test.each([
+    ["an unknown command", ["charge"], /unknown command 'charge'/],
+    ["an unknown flag", ["serve", "--fast"], /unknown option '--fast'/],
+    ["a word too many", ["config", "please"], /too many arguments/],
+    ["junk in a flag", ["serve", "--port", "http"], /--port is a whole number from 0 to 65535/],
+    ["an unknown scheme in a flag", ["serve", "--store", "mysql:x"], /--store is one of/],
+    ["a flag that is missing", ["keys", "create"], /--merchant <name>/],
+    ["a name that is none", ["keys", "create", "--merchant", "a b"], /--merchant a b: a merchant is/],
+    ["a key that does not exist", ["keys", "revoke", "nothing"], /there is no key nothing/],
+  ])("%s", async (_what, args, words) => {
+    const { status, stdout, stderr } = await holdfast.run(args);
+    expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
+    expect(stderr).toMatch(words);
+    expectOurWords(stderr);
+  });
+});
+
+describe("bad configuration ends with 78", () => {
+  test("and all mistakes are told at once, each with its source", async () => {
+    writeFileSync(join(holdfast.folder, "holdfast.toml"), 'colour = "blue"\nport = "many"\n');
+    const { status, stdout, stderr } = await holdfast.run(["serve", "--gateway", "cash"], {
+      HOLDFAST_STORE: "mysql:x",
+      HOLDFAST_LOCK_TIMEOUT: "soon",
+    });
+    expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
+    for (const source of [
+      "colour in holdfast.toml",
+      "port in holdfast.toml",
+      "--gateway",
+      "HOLDFAST_STORE",
+      "HOLDFAST_LOCK_TIMEOUT",
+    ]) {
+      expect(stderr).toContain(`holdfast: ${source} `);
+    }
+    expectOurWords(stderr);
+  });
+
+  test("as locks that lock nothing do, unless that is meant", async () => {
+    const unlocked = ["serve", "--port", "0", "--locks", "none:"];
+    const { status, stderr } = await holdfast.run(unlocked);
+    expect(status).toBe(78);
+    expect(stderr).toContain("--allow-unlocked");
+    await holdfast.start([...unlocked, "--allow-unlocked"]).url();
+  });
+
+  test("as a server does that everybody could reach without a key", async () => {
+    const { status, stderr } = await holdfast.run(["serve", "--port", "0", "--host", "0.0.0.0"]);
+    expect(status).toBe(78);
+    expect(stderr).toContain("refusing to listen on 0.0.0.0");
+    expect(stderr).toContain("holdfast keys create");
+    expectOurWords(stderr);
+  });
+
+  test("as a store does that a newer version has written; it is left as it is", async () => {
+    const path = join(holdfast.folder, "holdfast.db");
+    const store = ["--store", `sqlite:${path}`];
+    await holdfast.run(["migrate", ...store]);
+    const { DatabaseSync } = loadSqlite();
+    const connection = new DatabaseSync(path);
+    connection.exec("INSERT INTO schema_migrations VALUES (1000, 0)");
+    connection.close();
+    for (const command of ["serve", "migrate", "reconcile"]) {
+      const { status, stdout, stderr } = await holdfast.run([command, ...store]);
+      expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
+      expect(stderr).toContain("1000");
+      expectOurWords(stderr);
+    }
+  });
+});
+
+describe("what does not answer ends with 69", () => {
+  test("as a port does that something else has", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const { status, stdout, stderr } = await holdfast.run(["serve", "--port", String(port)]);
+    await new Promise((resolve) => other.close(resolve));
+    expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
+    expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: something else listens there`);
+    expectOurWords(stderr);
+  });
+
+  test.each([
+    ["below a file", () => "file/holdfast.db"],
+    ["that is a folder", () => "folder"],
+    ["that is something else", () => "file"],
+  ])("as a database does %s", async (_what, path) => {
+    writeFileSync(join(holdfast.folder, "file"), "not a database, but long enough to be looked at as one");
+    mkdirSync(join(holdfast.folder, "folder"));
+    for (const command of ["serve", "migrate", "keys"]) {
+      const args = [...(command === "keys" ? ["keys", "list"] : [command]), "--store", `sqlite:${path()}`];
+      const { status, stdout, stderr } = await holdfast.run(args);
+      expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
+      expect(stderr).toContain(join(holdfast.folder, path()));
+      expectOurWords(stderr);
+    }
+  });
+});
+
+test.each([
+  [["serve"]],
+  [["keys"]],
+  [["keys", "create"]],
+  [["keys", "list"]],
+  [["keys", "revoke"]],
+  [["migrate"]],
+  [["reconcile"]],
+  [["expire"]],
+  [["config"]],
+])("help on %j goes to stdout, ends with 0 and shows an example", async (command) => {
+  const { status, stdout, stderr } = await holdfast.run([...command, "--help"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain(`$ holdfast ${command.join(" ")}`);
+});
+
+test("the version is the package's", async () => {
+  const { version } = jest.requireActual<{ version: string }>("../../../package.json");
+  expect(await holdfast.run(["--version"])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
+});

@@ -21,7 +21,7 @@ const endings: Partial<Record<Situation, string>> = {
 /** Every token of the simulated gateway, on a ledger of the given kind, with a clock that only tests move. */
 export function simulatedGatewayHarness(
   name: string,
-  openLedger: () => Promise<{ readonly ledger: GatewayLedger; readonly close: () => void }>,
+  openLedger: () => Promise<{ readonly ledger: GatewayLedger; readonly close: () => void | Promise<void> }>,
 ): PaymentGatewayHarness {
   return {
     name,
@@ -46,7 +46,7 @@ export function simulatedGatewayHarness(
           now += LATE_MS;
         },
         stop: async () => {
-          close();
+          await close();
         },
       };
     },

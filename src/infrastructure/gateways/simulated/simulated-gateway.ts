@@ -165,7 +165,8 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
       const answer = await record(tables, request, { outcome: "declined", reason: "unknown_payment_method" });
       return { answer, afterMs: 0 };
     }
-    const first = token?.actsOn === request.kind && !(await tables.knowsOperation(request.operationId));
+    const meant = token?.actsOn === request.kind && token.behaviour.does !== "ok";
+    const first = meant && !(await tables.knowsOperation(request.operationId));
     return behave(tables, request, first ? token.behaviour : { does: "ok" }, {
       now: this.clock.now(),
       timeoutMs: this.timeoutMs,

@@ -1,18 +1,9 @@
 import { Mutex } from "async-mutex";
 import { CompiledQuery } from "kysely";
-
-import type { OperationKind } from "../../../domain/operation";
 import { SqliteDatabase } from "../../persistence/sqlite-database";
 import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger";
-import {
-  integer,
-  text,
-  toAuthorization,
-  toEntry,
-  toMove,
-  type Row,
-  type SqliteValue,
-} from "./sqlite-gateway-rows";
+import { integer, type Row, type SqlValue } from "./sql-gateway-rows";
+import { selectDuePayments, selectTotals, SqlGatewayTables, type SqlRunner } from "./sql-gateway-tables";
 
 const SCHEMA_VERSION = 1n;
 const SCHEMA = `
@@ -43,6 +34,8 @@ const SCHEMA = `
 export class SqliteGatewayLedger implements GatewayLedger {
   /** One connection cannot hold two transactions. */
   private readonly mutex = new Mutex();
+  private readonly query: SqlRunner = async (sql, ...values) => this.all(sql, values);
+  private readonly tables: GatewayTables = new SqlGatewayTables(this.query);
 
   private constructor(private readonly database: SqliteDatabase) {}
 
@@ -77,81 +70,13 @@ export class SqliteGatewayLedger implements GatewayLedger {
     });
   }
 
-  async duePayments(now: Date): Promise<readonly string[]> {
-    return this.all("SELECT DISTINCT payment_id FROM gateway_entries WHERE due_at <= ?", now.getTime()).map(
-      (row) => text(row, "payment_id"),
-    );
+  duePayments(now: Date): Promise<readonly string[]> {
+    return selectDuePayments(this.query, now);
   }
 
-  async totals(): Promise<MoveTotals> {
-    const rows = this.all(
-      "SELECT kind, COUNT(*) AS n, SUM(amount) AS amount FROM gateway_moves GROUP BY kind",
-    );
-    const of = (kind: OperationKind) => {
-      const row = rows.find((candidate) => candidate["kind"] === kind);
-      return row === undefined
-        ? { count: 0, minorUnits: 0n }
-        : { count: Number(integer(row, "n")), minorUnits: integer(row, "amount") };
-    };
-    return { authorize: of("authorize"), capture: of("capture"), void: of("void"), refund: of("refund") };
+  totals(): Promise<MoveTotals> {
+    return selectTotals(this.query);
   }
-
-  private readonly tables: GatewayTables = {
-    entry: async (gatewayKey) =>
-      this.one("SELECT * FROM gateway_entries WHERE gateway_key = ?", toEntry, gatewayKey),
-    putEntry: async (entry) => {
-      const { state } = entry;
-      this.run(
-        "INSERT OR REPLACE INTO gateway_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        entry.gatewayKey,
-        entry.operationId,
-        entry.paymentId,
-        entry.kind,
-        entry.amount.amount,
-        entry.amount.currency,
-        entry.authorizationReference,
-        entry.paymentMethod,
-        state.is,
-        state.is === "recorded" ? JSON.stringify(state.answer) : null,
-        "dueAt" in state ? state.dueAt.getTime() : null,
-      );
-    },
-    knowsOperation: async (operationId) =>
-      this.all("SELECT 1 AS n FROM gateway_entries WHERE operation_id = ? LIMIT 1", operationId).length > 0,
-    dueEntries: async (paymentId, now) =>
-      this.all(
-        "SELECT * FROM gateway_entries WHERE payment_id = ? AND due_at <= ? ORDER BY due_at, gateway_key",
-        paymentId,
-        now.getTime(),
-      ).map(toEntry),
-    authorization: async (reference) =>
-      this.one("SELECT * FROM gateway_authorizations WHERE reference = ?", toAuthorization, reference),
-    putAuthorization: async (authorization) =>
-      this.run(
-        "INSERT OR REPLACE INTO gateway_authorizations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        authorization.reference,
-        authorization.paymentId,
-        authorization.amount.amount,
-        authorization.amount.currency,
-        authorization.paymentMethod,
-        authorization.status,
-        authorization.reserved,
-        authorization.captured,
-        authorization.refunded,
-      ),
-    appendMove: async (move) =>
-      this.run(
-        "INSERT INTO gateway_moves (payment_id, kind, gateway_key, amount, currency, at) VALUES (?, ?, ?, ?, ?, ?)",
-        move.paymentId,
-        move.kind,
-        move.gatewayKey,
-        move.amount.amount,
-        move.amount.currency,
-        move.at.getTime(),
-      ),
-    moves: async (paymentId) =>
-      this.all("SELECT * FROM gateway_moves WHERE payment_id = ? ORDER BY sequence", paymentId).map(toMove),
-  };
 
   private migrate(path: string): void {
     this.database.transaction(() => {
@@ -175,16 +100,7 @@ export class SqliteGatewayLedger implements GatewayLedger {
     }
   }
 
-  private one<T>(sql: string, map: (row: Row) => T, ...values: SqliteValue[]): T | null {
-    const [row] = this.all(sql, ...values);
-    return row === undefined ? null : map(row);
-  }
-
-  private all(sql: string, ...values: SqliteValue[]): readonly Row[] {
-    return this.database.all(CompiledQuery.raw(sql, values));
-  }
-
-  private run(sql: string, ...values: SqliteValue[]): void {
-    this.database.run(CompiledQuery.raw(sql, values));
+  private all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {
+    return this.database.all(CompiledQuery.raw(sql, [...values]));
   }
 }

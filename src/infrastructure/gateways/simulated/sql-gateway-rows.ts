@@ -5,8 +5,8 @@ import type { OperationKind } from "../../../domain/operation";
 import type { GatewayMove, LedgerAuthorization, LedgerEntry, LedgerState } from "./gateway-ledger";
 import { recordedAnswerSchema } from "./gateway-snapshot";
 
-export type SqliteValue = string | bigint | number | null;
-export type Row = Readonly<Record<string, SqliteValue>>;
+export type SqlValue = string | bigint | number | null;
+export type Row = Readonly<Record<string, SqlValue>>;
 
 export function toEntry(row: Row): LedgerEntry {
   return {

@@ -1,0 +1,13 @@
+import { PostgresGatewayLedger } from "../../../src/infrastructure/gateways/simulated/postgres-gateway-ledger";
+import { describeWithPostgresSchemas } from "../../support/servers";
+import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { simulatedGatewayHarness } from "./simulated-gateway-harness";
+
+describeWithPostgresSchemas("SimulatedGateway's ledger in PostgreSQL", (postgres) => {
+  describePaymentGatewayContract(
+    simulatedGatewayHarness("SimulatedGateway with a ledger in PostgreSQL", async () => {
+      const ledger = await PostgresGatewayLedger.open(postgres.url);
+      return { ledger, close: () => ledger.close() };
+    }),
+  );
+});

@@ -4,7 +4,7 @@ import { projectFiles } from "./documents";
 import { projectRoot } from "./planted-project";
 
 /** Ports with a suite in tests/contracts, beside those of locks, which count their adapters themselves. */
-const portsWithContract = ["PaymentRepository", "PaymentGateway", "SnapshotStore"];
+const portsWithContract = ["PaymentRepository", "PaymentGateway", "SnapshotStore", "LeaseRecordStore"];
 
 interface ClassDeclaration {
   readonly name: string;

@@ -28,7 +28,7 @@ export interface Operation {
   readonly gatewayReference: string | null;
   /** How many times the reconciler has asked in vain; indexes its schedule. */
   readonly attempts: number;
-  /** An answer contradicted the recorded one while another operation was open; review follows when that one ends. */
+  /** An answer contradicted the recorded one, and nobody has decided yet. It stays finished while it cannot be open. */
   readonly conflicted: boolean;
   readonly createdAt: Date;
   /** When the current gateway key was first sent: from here the gateway's memory of it runs. */
@@ -48,6 +48,11 @@ export function isOpen(operation: Operation): boolean {
 
 export function isFinished(operation: Operation): boolean {
   return operation.status === "succeeded" || operation.status === "failed";
+}
+
+/** A person has to decide: nobody knows, or two answers contradict each other. */
+export function isInReview(operation: Operation): boolean {
+  return operation.status === "needs_review" || operation.conflicted;
 }
 
 export function isRelease(operation: Operation): boolean {

@@ -1,5 +1,5 @@
 import type { OperationId } from "./identifiers";
-import type { OperationKind } from "./operation";
+import { isInReview, type OperationKind } from "./operation";
 import { PaymentError } from "./payment-errors";
 import type { Step } from "./payment-events";
 import type { ReviewVerdict } from "./payment-facts";
@@ -40,7 +40,7 @@ export function resolveReview<P extends PaymentRecord>(
   step: Step,
 ): P {
   const operation = payment.must(id);
-  if (operation.status !== "needs_review") {
+  if (!isInReview(operation)) {
     throw new PaymentError("operation_not_in_review", { operationId: id, operationStatus: operation.status });
   }
   const moved = verdict.outcome === "moved";

@@ -174,9 +174,11 @@ function contradicted<P extends PaymentRecord>(
   return withPendingReview(marked, step);
 }
 
-/** One operation is open at a time, so a contradiction met meanwhile becomes a review when the way is free. */
+/** One operation is open at a time, so a contradicted one is opened again only when the way is free. */
 export function withPendingReview<P extends PaymentRecord>(payment: P, step: Step): P {
-  const pending = payment.facts.operations.find((operation) => operation.conflicted && isFinished(operation));
+  const pending = payment.facts.operations.find(
+    (operation) => operation.conflicted && isFinished(operation) && canReopen(payment, operation),
+  );
   if (pending === undefined || payment.openOperation !== undefined) return payment;
   const changed: Operation = { ...pending, status: "needs_review", dueAt: null };
   return payment.withOperation(changed, step).withEvent("operation.needs_review", step, {
@@ -184,4 +186,9 @@ export function withPendingReview<P extends PaymentRecord>(payment: P, step: Ste
     kind: pending.kind,
     reason: "two answers for the same key contradict each other",
   });
+}
+
+/** Refunds hang on the capture: it goes on counting until a person has decided, or they would exceed it. */
+function canReopen(payment: PaymentRecord, { kind, status }: Operation): boolean {
+  return !(kind === "capture" && status === "succeeded" && payment.amountRefunded > 0n);
 }

@@ -1,6 +1,6 @@
 import type { OperationId } from "./identifiers";
 import type { Currency } from "./money";
-import type { Operation, OperationKind } from "./operation";
+import { isRelease, type Operation, type OperationKind } from "./operation";
 import { PaymentError, type PaymentErrorCode } from "./payment-errors";
 import type { PaymentEvent, Step } from "./payment-events";
 import type { BeginOperation, PaymentFacts, ReviewVerdict, SettledAnswer } from "./payment-facts";
@@ -164,6 +164,7 @@ export class Payment extends PaymentRecord {
   /** The first send certainly did not reach the gateway: the operation is closed, and its key may try again. */
   notSent(id: OperationId, reason: string, step: Step): Payment {
     const operation = this.mustBeOpen(id);
+    if (isRelease(operation)) throw new Error(`release ${id} is owed, whatever became of a send`);
     const changed: Operation = { ...operation, status: "not_sent", firstSentAt: null, dueAt: null };
     return this.withOperation(changed, step).withEvent(`${operation.kind}.not_sent`, step, {
       operationId: id,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isFinished, isOpen } from "../../src/domain/operation";
+import { isFinished, isOpen, isRelease } from "../../src/domain/operation";
 import type { Payment, SettledAnswer } from "../../src/domain/payment";
 import { paymentTransitions } from "../../src/domain/payment-transitions";
 import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
@@ -49,7 +49,12 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   fc.constant<Act>(
     toOpen((payment, id, now) => payment.stillUnknown(id, { dueAt: now, attempts: 1 }, "?", step(now))),
   ),
-  fc.constant<Act>(toOpen((payment, id, now) => payment.notSent(id, "refused", step(now)))),
+  fc.constant<Act>(
+    toOpen((payment, id, now) =>
+      // A release stays owed whatever became of a send.
+      isRelease(payment.operation(id)!) ? payment : payment.notSent(id, "refused", step(now)),
+    ),
+  ),
   fc.constant<Act>(toOpen((payment, id, now) => payment.needsReview(id, "why", step(now)))),
 );
 /** A life: what happens, and how long after the one before. */

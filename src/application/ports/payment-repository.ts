@@ -34,7 +34,7 @@ export interface PaymentRepository {
     limit: number,
     after?: LapsedAuthorization,
   ): Promise<readonly LapsedAuthorization[]>;
-  /** Operations in `needs_review`, oldest first. */
+  /** Operations that are `needs_review` or contradicted, oldest first. */
   operationsInReview(query: ReviewQuery): Promise<Page<ReviewItem>>;
   countInReview(): Promise<number>;
 

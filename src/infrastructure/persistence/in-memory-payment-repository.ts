@@ -9,7 +9,7 @@ import type {
   StoredPayment,
 } from "../../application/ports/payment-repository";
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../domain/identifiers";
-import type { Operation } from "../../domain/operation";
+import { isInReview, type Operation } from "../../domain/operation";
 import { Payment } from "../../domain/payment";
 import type { PaymentEvent } from "../../domain/payment-events";
 import { isAfter, pageOf, readCursor, type Position } from "./cursor";
@@ -127,20 +127,18 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     const after = cursor === undefined ? undefined : readCursor(cursor);
     const found = this.payments()
       .flatMap(({ facts }) =>
-        facts.operations
-          .filter(({ status }) => status === "needs_review")
-          .map(({ id, kind, amount, createdAt }) => ({
-            item: {
-              paymentId: facts.id,
-              merchant: facts.merchant,
-              operationId: id,
-              kind,
-              amount,
-              currency: facts.amount.currency,
-              createdAt,
-            },
-            position: { atMs: toMs(createdAt), id },
-          })),
+        facts.operations.filter(isInReview).map(({ id, kind, amount, createdAt }) => ({
+          item: {
+            paymentId: facts.id,
+            merchant: facts.merchant,
+            operationId: id,
+            kind,
+            amount,
+            currency: facts.amount.currency,
+            createdAt,
+          },
+          position: { atMs: toMs(createdAt), id },
+        })),
       )
       .filter(({ position }) => after === undefined || isAfter(position, after))
       .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1));
@@ -149,7 +147,7 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   }
 
   async countInReview(): Promise<number> {
-    return this.operations().filter(({ status }) => status === "needs_review").length;
+    return this.operations().filter(isInReview).length;
   }
 
   async ping(): Promise<void> {}

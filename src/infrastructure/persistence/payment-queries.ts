@@ -36,7 +36,7 @@ const operationBesidePayment = operationColumns.map((column) => sql.ref(`o.${col
 // Statuses are written as literals: a partial index serves only a query that repeats its condition word by word.
 const OPEN = sql<SqlBool>`o.status IN ('started', 'unknown', 'needs_review')`;
 const AUTHORIZED = sql<SqlBool>`p.status = 'authorized'`;
-const IN_REVIEW = sql<SqlBool>`o.status = 'needs_review'`;
+const IN_REVIEW = sql<SqlBool>`(o.status = 'needs_review' OR o.conflicted = 1)`;
 
 /** Every question the repository asks, for both engines. Each is answered from an index. */
 export class PaymentQueries {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Operation, OperationKind } from "../../domain/operation";
+import { isInReview, type Operation, type OperationKind } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
 import type { PaymentEvent } from "../../domain/payment-events";
 import type { operationAnswer, paymentAnswer, paymentEventAnswer } from "./payment-answers";
@@ -33,7 +33,7 @@ export function presentOperation(operation: Operation): z.output<typeof operatio
     status: operation.status === "succeeded" || operation.status === "failed" ? operation.status : "unknown",
     amount: Number(operation.amount),
     failureCode: operation.failureCode,
-    needsReview: operation.status === "needs_review",
+    needsReview: isInReview(operation),
     createdAt: operation.createdAt.toISOString(),
     settledAt: operation.settledAt?.toISOString() ?? null,
   };

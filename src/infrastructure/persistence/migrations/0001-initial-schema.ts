@@ -101,7 +101,8 @@ const guards: readonly string[] = [
 const paths: readonly string[] = [
   `CREATE INDEX operations_of_payment ON operations (payment_id, position)`,
   `CREATE INDEX operations_due ON operations (due_at, id) WHERE due_at IS NOT NULL`,
-  `CREATE INDEX operations_in_review ON operations (created_at, id) WHERE status = 'needs_review'`,
+  `CREATE INDEX operations_in_review ON operations (created_at, id) 
+    WHERE (status = 'needs_review' OR conflicted = 1)`,
   `CREATE INDEX payments_listed ON payments (merchant_id, created_at DESC, id DESC)`,
   `CREATE INDEX payments_by_status ON payments (merchant_id, visible_status, created_at DESC, id DESC)`,
   `CREATE INDEX payments_by_reference ON payments (merchant_id, reference, created_at DESC, id DESC)

@@ -25,6 +25,10 @@ export { FileLockProvider } from "./infrastructure/locking/file/file-lock-provid
 export type { FileLockOptions } from "./infrastructure/locking/file/file-lock-backend";
 export type { FileLockMode } from "./infrastructure/locking/file/lock-directory";
 export { InMemoryLockProvider } from "./infrastructure/locking/in-memory-lock-provider";
+export {
+  GcsLeaseLockProvider,
+  type GcsLeaseLockProviderOptions,
+} from "./infrastructure/locking/lease/gcs-lease-lock-provider";
 export { NoOpLockProvider } from "./infrastructure/locking/no-op-lock-provider";
 
 /** For adapters of your own: implement `LockBackend`, and `LinedLockProvider` does the rest. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Gate } from "../support/gate";
 import { openGcsWorld, type GcsWorld } from "../support/gcs-locks";
 import { TalkingChild } from "../support/talking-child";
@@ -19,10 +18,7 @@ afterEach(async () => {
 });
 
 function start(script: string, reply?: (asked: never) => unknown): TalkingChild {
-  const child = new TalkingChild(
-    world.child(join(__dirname, "../support", script)),
-    reply as ((asked: unknown) => unknown) | undefined,
-  );
+  const child = new TalkingChild(world.child(script), reply as ((asked: unknown) => unknown) | undefined);
   children.push(child);
   return child;
 }

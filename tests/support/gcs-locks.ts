@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { createGcsClient } from "../../src/infrastructure/locking/lease/gcs-client";
 import {
   GcsLeaseLockProvider,
@@ -7,8 +6,8 @@ import {
 } from "../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
 import type { LeaseSettings } from "../../src/infrastructure/locking/lease/lease-settings";
 import type { ChildCommand } from "../../src/lock-contract";
-import { tsChild } from "./child-command";
 import { GcsStandIn } from "./gcs-stand-in/gcs-stand-in";
+import { typescriptChild } from "./typescript-child";
 
 /** The shortest lease there may be, and waiters that look often: seconds of real time are dear in a test. */
 export const QUICK_LEASE: Partial<LeaseSettings> = {
@@ -31,6 +30,7 @@ export interface GcsWorld {
   /** Absent where another implementation of the API is tested. */
   readonly standIn?: GcsStandIn;
   provider(lease?: Partial<LeaseSettings>): GcsLeaseLockProvider;
+  /** A script of this folder in a process of its own. */
   child(script?: string, lease?: Partial<LeaseSettings>): ChildCommand;
   /** Puts something there as somebody else would, or takes it away with null. */
   put(resourceId: string, content: string | null): Promise<void>;
@@ -61,8 +61,10 @@ export async function openGcsWorld(): Promise<GcsWorld> {
       opened.push(provider);
       return provider;
     },
-    child: (script = join(__dirname, "gcs-lock-child.ts"), lease = QUICK_LEASE) =>
-      tsChild(script, { GCS_CHILD: JSON.stringify({ location, options: { ...reached, lease } }) }),
+    child: (script = "gcs-lock-child.ts", lease = QUICK_LEASE) => ({
+      ...typescriptChild(script),
+      env: { GCS_CHILD: JSON.stringify({ location, options: { ...reached, lease } }) },
+    }),
     put: async (resourceId, content) => {
       const file = client.bucket(bucket).file(`${folder}/${resourceId}.json`);
       await whenNotThrottled(() =>
@@ -73,8 +75,8 @@ export async function openGcsWorld(): Promise<GcsWorld> {
     },
     close: async () => {
       await Promise.all(opened.map((provider) => provider.close()));
-      if (standIn === undefined) await client.bucket(bucket).deleteFiles({ prefix: `${folder}/` });
-      else await standIn.close();
+      if (standIn !== undefined) await standIn.close();
+      else await whenNotThrottled(() => client.bucket(bucket).deleteFiles({ prefix: `${folder}/` }));
     },
   };
 }

@@ -36,7 +36,7 @@ export async function openLocks(
       return { provider, file: provider };
     }
     case "gcs": {
-      const provider = await GcsLeaseLockProvider.open(`gs://${setting.bucket}/${setting.prefix}`, settings);
+      const provider = await GcsLeaseLockProvider.open(setting, settings).catch(unusable);
       closers.add(() => provider.close());
       return { provider, probe: () => provider.records.checkBucket() };
     }
@@ -45,6 +45,12 @@ export async function openLocks(
     case "redis":
       throw new Error(`locks of kind ${setting.kind} are not opened here yet`);
   }
+}
+
+/** Nothing can be locked there, whoever configured it: told in the store's own words. */
+function unusable(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw Object.assign(new Error(reason, { cause: error }), { code: "service_unavailable" });
 }
 
 export function locksModule({ provider }: OpenLocks): ContainerModule {

@@ -74,6 +74,18 @@ test("a thousand requests in the same second ask the store once", async () => {
   expect(keys.lookups).toBe(1);
 });
 
+test("whether there is a key at all is asked until there is one, and never again", async () => {
+  await who(null);
+  await who(null);
+  expect(keys.everAsked).toBe(1);
+  keys.add("a", "acme");
+  for (let second = 0; second < 5; second += 1) {
+    clock.advance(1_000);
+    await who("a");
+  }
+  expect(keys.everAsked).toBe(2);
+});
+
 test("a store that was down is asked again", async () => {
   keys.add("a", "acme");
   keys.down = true;

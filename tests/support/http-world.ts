@@ -9,6 +9,7 @@ import { AuthorizePayment } from "../../src/application/use-cases/authorize-paym
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ReadPayments } from "../../src/application/use-cases/read-payments";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { loggableError } from "../../src/infrastructure/telemetry/loggable-error";
 import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
 import { createHttpServer } from "../../src/interfaces/http/http-server";
 import { Lifecycle } from "../../src/interfaces/http/lifecycle";
@@ -50,7 +51,10 @@ export class HttpWorld {
       ...(parts.payments === undefined ? {} : { payments: parts.payments }),
     });
     const { context, simulated } = this.world;
-    const logger = pino({ level: "trace" }, { write: (line: string) => void this.logLines.push(line) });
+    const logger = pino(
+      { level: "trace", serializers: { err: loggableError } },
+      { write: (line: string) => void this.logLines.push(line) },
+    );
     const app = createHttpApp({
       authorizePayment: new AuthorizePayment(context),
       capturePayment: new CapturePayment(context),

@@ -6,6 +6,7 @@ import { parseMerchantId } from "../../src/domain/identifiers";
 /** Keys that a test hands out and takes back. */
 export class ListedKeys {
   lookups = 0;
+  everAsked = 0;
   down = false;
   private ever = false;
   private readonly bySecretHash = new Map<string, ApiKey>();
@@ -35,6 +36,7 @@ export class ListedKeys {
   }
 
   async anyEverCreated(): Promise<boolean> {
+    this.everAsked += 1;
     if (this.down) throw new StoreUnavailableError("down");
     return this.ever;
   }

@@ -51,7 +51,11 @@ export function docsRouter(version: string): Router {
     route(router, `/docs/${file}`, {
       get: [
         safe as RequestHandler,
-        (_request, response) => response.sendFile(join(swaggerFolder(), file), { maxAge: "1h" }),
+        (_request, response) => {
+          // Megabytes that change with the package only; the rest of the interface is never cached.
+          response.removeHeader("Cache-Control");
+          response.sendFile(join(swaggerFolder(), file), { maxAge: "1h" });
+        },
       ],
     });
   }

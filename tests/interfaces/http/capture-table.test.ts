@@ -104,6 +104,13 @@ describe("refused before a use case sees it, in the order of the table", () => {
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual(["/amount", "/tip"]);
   });
 
+  test("of very many mistakes the first twenty are told, each in short", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${n}`.repeat(300), n]));
+    const { errors } = expectProblem(await http.capture(unknownId, "k", fields), 400, "invalid_request");
+    expect(errors).toHaveLength(20);
+    expect(JSON.stringify(errors).length).toBeLessThan(20 * 300);
+  });
+
   test("only then the payment is looked for", async () => {
     expectProblem(await http.capture(unknownId, "k"), 404, "payment_not_found");
     expect((http.world.context.locks as InMemoryLockProvider).size).toBe(0);
@@ -130,6 +137,8 @@ describe("waiting for the lock", () => {
     const { holder, detail } = expectProblem(answer, 503, "lock_timeout", "1");
     expect(holder.purpose).toBe("capture");
     expect(detail).toContain("Prefer: wait");
+    // What to set on the server is not for its callers.
+    expect(detail).not.toContain("HOLDFAST_");
     expect(http.world.gateway.calls).toEqual(["authorize"]);
   });
 

@@ -111,7 +111,8 @@ test("no secret of a whole life of requests is in the log, and each line says wh
   await http.get("/payments", as("hf_test_wrong_secret"));
   await http.get("/payments", { authorization: "Basic cHJpdmF0ZTpwcml2YXRl", cookie: "session=private" });
   Object.assign(http.world.context.payments, {
-    find: () => Promise.reject(new Error("unforeseen")),
+    find: () =>
+      Promise.reject(Object.assign(new Error("unforeseen, postgres://u:secret@db"), { query: "private" })),
   });
   await http.capture(id, "private-key-4", {}, headers);
   const log = http.logLines.join("");

@@ -273,6 +273,9 @@ describe("the documentation page", () => {
       expect((await http.get(file)).status).toBe(200);
     }
     expect(page.body).not.toMatch(/<script>|https?:/);
+    const initializer = (await http.get("/docs/initializer.js")).body as string;
+    expect(initializer).toContain('url: "/openapi.json"');
+    expect(initializer).toContain("validatorUrl: null");
   });
 });
 

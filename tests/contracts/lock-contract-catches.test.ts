@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
 import { LinedLockProvider } from "../../src/infrastructure/locking/lined-lock-provider";
 import type { LockBackend, Tenure } from "../../src/infrastructure/locking/lock-backend";
@@ -7,6 +9,7 @@ import type { LockContractLayer } from "../../src/lock-contract";
 import { broken } from "../support/broken-lock-providers";
 import { failedTests } from "../support/failed-contract-tests";
 import { FakeLockServer } from "../support/fake-lock-backend";
+import { typescriptChild } from "../support/typescript-child";
 
 type Defect = keyof typeof broken;
 
@@ -83,6 +86,31 @@ describe("the lock contract", () => {
     };
     const failed = await failedTests("lends", () => ({ locks: leaking, leftovers: () => ids.size }));
     expect(failed).toContainEqual(expect.stringContaining("gives back the section's own value"));
+  });
+
+  it("catches a provider that another process knows nothing of", async () => {
+    const failed = await failedTests(
+      "keeps processes apart",
+      () => ({ locks: new InMemoryLockProvider(), child: typescriptChild("in-memory-lock-child.ts") }),
+      5_000,
+    );
+    expect(failed).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("of their counting, nothing is lost"),
+        expect.stringContaining("refuses a single attempt while another process is inside"),
+        expect.stringContaining("leaves no trace of a waiter that timed out"),
+      ]),
+    );
+  }, 60_000);
+
+  it.each([
+    ["good", 0],
+    ["broken", 1],
+  ])("runs under node:test too: a %s provider ends it with status %i", async (provider, status) => {
+    const { file, args } = typescriptChild("lock-contract-under-node-test.ts", provider);
+    const child = spawn(file, args, { stdio: "ignore" });
+    const [code] = await once(child, "close");
+    expect(code).toBe(status);
   });
 
   describe("for leases", () => {

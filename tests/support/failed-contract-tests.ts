@@ -9,11 +9,15 @@ import {
 const PATIENCE_MS = 150;
 
 /** The names of the layer's tests that this provider does not pass. */
-export async function failedTests(layer: LockContractLayer, open: () => OpenedLocks): Promise<string[]> {
+export async function failedTests(
+  layer: LockContractLayer,
+  open: () => OpenedLocks,
+  patienceMs = PATIENCE_MS,
+): Promise<string[]> {
   const failed: string[] = [];
   const run = async (test: (typeof lockContract)[number]): Promise<void> => {
     try {
-      await runLockContractTest(test, open, PATIENCE_MS);
+      await runLockContractTest(test, open, patienceMs);
     } catch {
       failed.push(test.name);
     }

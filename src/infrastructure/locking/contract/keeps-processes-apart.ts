@@ -40,8 +40,14 @@ export const keepsProcessesApart: readonly LockContractTest[] = [
     try {
       const file = join(folder, "count");
       await writeFile(file, "0");
+      const children = [world.start(), world.start()];
+      // All are up and running before anybody counts, or they would count one after the other by themselves.
+      for (const child of children) {
+        await child.enter("up and running");
+        await child.leave("up and running");
+      }
       const ours = Array.from({ length: TIMES }, () => enter(world, "a", () => countOneMore(file)));
-      const theirs = [world.start(), world.start()].map((child) => heard(child.count("a", file, TIMES)));
+      const theirs = children.map((child) => heard(child.count("a", file, TIMES)));
       await Promise.all([...ours, ...theirs]);
       assert.equal(await readFile(file, "utf8"), String(3 * TIMES));
     } finally {

@@ -12,6 +12,7 @@ import { openApplication, takeDataDirectory } from "./application";
 import { Closers } from "./closers";
 import { serve } from "./serve";
 import { withTaskLocks } from "./task-locks";
+import { withLockInspector } from "./lock-inspection";
 import { openStore } from "./store-module";
 import { tokens } from "./tokens";
 
@@ -61,6 +62,7 @@ function configured(
       }
     },
     withTaskLocks: (work) => withTaskLocks(configuration, environment, work),
+    withLockInspector: (work) => withLockInspector(configuration, environment, work),
     serve: (say) => serve(configuration, version, say),
   };
 }

@@ -1,4 +1,5 @@
 import type { PassReport } from "../../application/operations/background-pass";
+import type { LockInspector } from "../../application/ports/lock-inspector";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
@@ -31,6 +32,8 @@ export interface ConfiguredBackend {
   migrate(): Promise<MigrationReport>;
   /** Lends the locks of `run`, and closes them afterwards. Refuses those that other processes cannot see. */
   withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>): Promise<T>;
+  /** Lends a look at the locks that `run` would use, or that are configured. */
+  withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;
   /** Serves until a signal ends it, or throws. */
   serve(say: (line: string) => void): Promise<void>;
 }

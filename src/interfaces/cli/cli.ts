@@ -3,6 +3,7 @@ import type { Backend, ConfiguredBackend, Flags } from "./backend";
 import { configCommand } from "./commands/config";
 import { expireCommand } from "./commands/expire";
 import { keysCommand } from "./commands/keys";
+import { locksCommand } from "./commands/locks";
 import { migrateCommand } from "./commands/migrate";
 import { reconcileCommand } from "./commands/reconcile";
 import { runCommandOnce } from "./commands/run";
@@ -57,6 +58,7 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
   for (const make of [
     serveCommand,
     runCommandOnce,
+    locksCommand,
     keysCommand,
     migrateCommand,
     reconcileCommand,

@@ -1,0 +1,72 @@
+import { appendFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { BreakAudit, LockInspector } from "../../application/ports/lock-inspector";
+import type { LocksSetting } from "../configuration/adapter-urls";
+import {
+  ConfigurationError,
+  defaultTaskLockDirectory,
+  type Configuration,
+} from "../configuration/configuration";
+import { FileLockInspector } from "../locking/file/file-lock-inspector";
+import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
+import { LeaseLockInspector } from "../locking/lease/lease-lock-inspector";
+import { Closers } from "./closers";
+import { taskLocksSetting } from "./task-locks";
+
+/** Lends the inspector of the locks that `run` would use, or of those that are configured. */
+export async function withLockInspector<T>(
+  configuration: Configuration,
+  environment: NodeJS.ProcessEnv,
+  work: (inspector: LockInspector) => Promise<T>,
+): Promise<T> {
+  const setting = await taskLocksSetting(configuration, environment);
+  const closers = new Closers();
+  try {
+    return await work(await openInspector(setting, configuration, environment, closers));
+  } finally {
+    await closers.close();
+  }
+}
+
+async function openInspector(
+  setting: LocksSetting,
+  { settings }: Configuration,
+  environment: NodeJS.ProcessEnv,
+  closers: Closers,
+): Promise<LockInspector> {
+  switch (setting.kind) {
+    case "file":
+      return new FileLockInspector(setting.directory);
+    case "gcs": {
+      const location = `gs://${setting.bucket}/${setting.prefix}`;
+      const provider = await GcsLeaseLockProvider.open(location);
+      closers.add(() => provider.close());
+      return new LeaseLockInspector({
+        records: provider.records,
+        where: (resourceId) => `${location} ${resourceId}`,
+        now: () => new Date(),
+        audit: (line) => writeAudit(environment, line),
+      });
+    }
+    default:
+      throw new ConfigurationError([
+        {
+          source: settings.locks.source,
+          kind: "flag",
+          message: `is ${setting.kind}:, which cannot be looked at from outside`,
+        },
+      ]);
+  }
+}
+
+/** Beside the locks of tasks, on the machine of whoever broke the lock. */
+async function writeAudit(environment: NodeJS.ProcessEnv, line: BreakAudit): Promise<void> {
+  const directory = defaultTaskLockDirectory(environment);
+  if (directory === null) {
+    const message = "tell no directory for the audit line: set one of them";
+    throw new ConfigurationError([{ source: "XDG_STATE_HOME and HOME", kind: "environment", message }]);
+  }
+  const file = join(dirname(directory), "audit.log");
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600, flush: true });
+}

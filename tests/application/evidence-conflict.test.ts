@@ -1,0 +1,122 @@
+import type { FindAnswer } from "../../src/application/ports/payment-gateway";
+import type { PaymentId } from "../../src/domain/identifiers";
+import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
+import { SqlitePaymentRepository } from "../../src/infrastructure/persistence/sqlite-payment-repository";
+import { codeOf, PaymentsWorld } from "../support/payments-world";
+import { temporarySqlite } from "../support/temporary-sqlite";
+
+const refused: FindAnswer = { outcome: "declined", reason: "the gateway says no" };
+const done: FindAnswer = { outcome: "succeeded", reference: "capture_elsewhere" };
+
+const stores = {
+  memory: async () => ({ payments: new InMemoryPaymentRepository(), close: async () => {} }),
+  SQLite: async () => {
+    const { sqlite, close } = await temporarySqlite();
+    return { payments: new SqlitePaymentRepository(sqlite), close };
+  },
+};
+
+describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for one key, on %s", (store) => {
+  let world: PaymentsWorld;
+  let close: () => Promise<void>;
+  beforeEach(async () => {
+    const opened = await stores[store]();
+    close = opened.close;
+    world = new PaymentsWorld({ payments: opened.payments });
+  });
+  afterEach(() => close());
+
+  /** The reconciler asks about the capture with key `k`; while its answer is under way, `meanwhile` happens. */
+  async function late(id: PaymentId, answer: FindAnswer, meanwhile: () => Promise<unknown>): Promise<void> {
+    world.gateway.next("find", async () => {
+      await meanwhile();
+      return answer;
+    });
+    expect(await world.reconcile()).toMatchObject({ failed: 0 });
+    expect(world.errors).toEqual([]);
+    console.log(await world.eventTypes(id), world.gateway.calls);
+  }
+
+  async function openCapture(token: string): Promise<PaymentId> {
+    const id = await world.authorize(token);
+    await world.capture(id, "k");
+    world.clock.advance(5_000);
+    return id;
+  }
+
+  test("that agree change nothing the second time", async () => {
+    const id = await openCapture("tok_timeout_captured");
+    await late(id, done, () => world.capture(id, "k"));
+    const { facts } = await world.payment(id);
+    expect(facts.operations[1]).toMatchObject({ status: "succeeded", conflicted: false });
+    expect((await world.eventTypes(id)).filter((type) => type === "capture.succeeded")).toHaveLength(1);
+  });
+
+  test("that contradict each other go to a person, with both in the history", async () => {
+    const id = await openCapture("tok_timeout_captured");
+    await late(id, refused, () => world.capture(id, "k"));
+    const payment = await world.payment(id);
+    expect(payment.openOperation).toMatchObject({ kind: "capture", status: "needs_review", dueAt: null });
+    const events = await world.context.payments.events(id);
+    expect(events?.map(({ type }) => type).slice(-2)).toEqual([
+      "operation.evidence_conflict",
+      "operation.needs_review",
+    ]);
+    expect(events?.at(-2)?.data).toMatchObject({ recorded: "succeeded", answer: "declined" });
+    expect(await codeOf(world.capture(id, "k"))).toBe("needs_review");
+    expect(await codeOf(world.capture(id, "other"))).toBe("capture_in_progress");
+    const calls = world.gateway.calls.length;
+    world.clock.advance(24 * 3_600_000);
+    await world.reconcile();
+    expect(world.gateway.calls).toHaveLength(calls);
+  });
+
+  test("that contradict each other while another capture is open wait for the end of that one", async () => {
+    const id = await openCapture("tok_error_500");
+    await late(id, done, async () => {
+      world.gateway.next("find", async () => refused);
+      expect(await codeOf(world.capture(id, "k"))).toBe("capture_declined");
+      world.gateway.next("capture", async (real) => {
+        await real();
+        return { outcome: "unknown", reason: "timeout" };
+      });
+      expect(await codeOf(world.capture(id, "other"))).toBe("unknown");
+    });
+    const between = await world.payment(id);
+    expect(between.facts.operations.slice(1)).toMatchObject([
+      { status: "failed", conflicted: true },
+      { status: "unknown" },
+    ]);
+    world.clock.advance(5_000);
+    await world.reconcile();
+    const after = await world.payment(id);
+    expect(after.facts.operations.slice(1)).toMatchObject([
+      { status: "needs_review" },
+      { status: "succeeded" },
+    ]);
+  });
+
+  test("that contradict each other while another capture turns out not to be sent go to a person then", async () => {
+    const id = await openCapture("tok_error_500");
+    await late(id, done, async () => {
+      world.gateway.next("find", async () => refused);
+      await codeOf(world.capture(id, "k"));
+      // It is at the gateway's door when the contradiction comes, and not let in.
+      world.gateway.next("capture", async () => {
+        await contradiction();
+        return { outcome: "not_sent", reason: "refused" };
+      });
+      expect(await codeOf(world.capture(id, "other"))).toBe("gateway_unavailable");
+    });
+    const { facts } = await world.payment(id);
+    expect(facts.operations[1]).toMatchObject({ status: "needs_review" });
+
+    async function contradiction() {
+      const { payments } = world.context;
+      const stored = (await payments.find(id))!;
+      const { settleOperation } = await import("../../src/application/operations/settle-operation");
+      const capture = stored.payment.facts.operations[1]!;
+      await settleOperation(world.context, stored, capture.id, { outcome: "succeeded", reference: "x" }, {});
+    }
+  });
+});

@@ -1,0 +1,156 @@
+import { EXPIRY_GRACE_MS } from "../../src/application/use-cases/expire-authorizations";
+import { paymentResourceId } from "../../src/domain/identifiers";
+import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { Gate } from "../support/gate";
+import { codeOf, PaymentsWorld } from "../support/payments-world";
+
+const MINUTE = 60_000;
+const nothing = { done: 0, skipped: 0, failed: 0 };
+
+async function movesOf(world: PaymentsWorld, id: Awaited<ReturnType<PaymentsWorld["authorize"]>>) {
+  return (await world.simulated.moves(id)).map(
+    ({ kind, gatewayKey }) => `${kind} ${gatewayKey.split(".")[1]}`,
+  );
+}
+
+describe("an expiring pass", () => {
+  test("lets an authorization be for five minutes after its end, then lets go of it and of the money at once", async () => {
+    const world = new PaymentsWorld();
+    const id = await world.authorize("tok_ok", 1_000n, 60);
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS - 1);
+    expect(await world.expire()).toEqual(nothing);
+    world.clock.advance(1);
+    expect(await world.expire()).toEqual({ done: 1, skipped: 0, failed: 0 });
+    expect((await world.payment(id)).facts.status).toBe("expired");
+    expect((await world.payment(id)).openOperation).toBeUndefined();
+    expect(await movesOf(world, id)).toEqual(["authorize 1", "void 1"]);
+    expect(await world.eventTypes(id)).toEqual([
+      "authorize.started",
+      "authorize.succeeded",
+      "payment.authorized",
+      "payment.expired",
+      "void.started",
+      "void.resent",
+      "void.succeeded",
+    ]);
+    expect(await world.expire()).toEqual(nothing);
+    expect(await codeOf(world.capture(id, "k"))).toBe("payment_expired");
+  });
+
+  test("comes to all that has lapsed, however many pages that fills", async () => {
+    const world = new PaymentsWorld();
+    for (let made = 0; made < 250; made += 1) await world.authorize("tok_ok", 1n, 60);
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    expect(await world.expire()).toEqual({ done: 250, skipped: 0, failed: 0 });
+  });
+
+  test("touches nothing that was captured in time", async () => {
+    const world = new PaymentsWorld();
+    const id = await world.authorize("tok_ok", 1_000n, 60);
+    await world.capture(id, "k");
+    world.clock.advance(24 * 60 * MINUTE);
+    expect(await world.expire()).toEqual(nothing);
+    expect((await world.payment(id)).facts.status).toBe("captured");
+  });
+
+  test("waits for an open capture: its outcome decides what the payment becomes", async () => {
+    const world = new PaymentsWorld();
+    const captured = await world.authorize("tok_timeout_captured", 1_000n, 60);
+    const declined = await world.authorize("tok_error_500", 1_000n, 60);
+    await world.capture(captured, "k");
+    await world.capture(declined, "k");
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    expect(await world.expire()).toEqual(nothing);
+    world.gateway.next("capture", async () => ({ outcome: "declined", reason: "no" }));
+    await world.reconcile();
+    expect((await world.payment(captured)).facts.status).toBe("captured");
+    expect((await world.payment(declined)).facts.status).toBe("authorized");
+    expect(await world.expire()).toEqual({ done: 1, skipped: 0, failed: 0 });
+    expect((await world.payment(declined)).facts.status).toBe("expired");
+  });
+
+  test("passes by whoever is inside", async () => {
+    const locks = new InMemoryLockProvider();
+    const world = new PaymentsWorld({ locks });
+    const id = await world.authorize("tok_ok", 1_000n, 60);
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    const leaving = new Gate();
+    const holder = locks.withLock(paymentResourceId(id), () => leaving.passed);
+    expect(await world.expire()).toEqual({ done: 0, skipped: 1, failed: 0 });
+    leaving.open();
+    await holder;
+    expect(await world.expire()).toEqual({ done: 1, skipped: 0, failed: 0 });
+  });
+
+  test("that runs in two places at once releases the money once", async () => {
+    const world = new PaymentsWorld();
+    const id = await world.authorize("tok_ok", 1_000n, 60);
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    const [one, other] = await Promise.all([world.expire(), world.expire()]);
+    expect(one.done + other.done).toBeGreaterThanOrEqual(1);
+    world.clock.advance(MINUTE);
+    await world.reconcile();
+    expect((await world.payment(id)).openOperation).toBeUndefined();
+    expect(await movesOf(world, id)).toEqual(["authorize 1", "void 1"]);
+  });
+});
+
+describe("the release of an expired payment's money", () => {
+  async function expired(token: string) {
+    const world = new PaymentsWorld();
+    const id = await world.authorize(token, 1_000n, 60);
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    await world.expire();
+    return { world, id };
+  }
+
+  test("goes on with a new gateway key after a recorded refusal", async () => {
+    const { world, id } = await expired("tok_void_decline");
+    expect((await world.payment(id)).facts.status).toBe("expired");
+    expect((await world.payment(id)).openOperation).toMatchObject({ kind: "void", n: 2, firstSentAt: null });
+    expect(await world.eventTypes(id)).toContain("void.failed");
+    world.clock.advance(5_000);
+    expect(await world.reconcile()).toEqual({ done: 1, skipped: 0, failed: 0 });
+    expect((await world.payment(id)).openOperation).toBeUndefined();
+    expect(await movesOf(world, id)).toEqual(["authorize 1", "void 2"]);
+  });
+
+  test.each(["tok_void_timeout_captured", "tok_void_timeout_not_captured", "tok_void_unreachable"])(
+    "goes on with the same key after %s",
+    async (token) => {
+      const { world, id } = await expired(token);
+      expect((await world.payment(id)).openOperation).toMatchObject({
+        kind: "void",
+        n: 1,
+        status: "unknown",
+      });
+      world.clock.advance(5_000);
+      await world.reconcile();
+      expect((await world.payment(id)).openOperation).toBeUndefined();
+      expect(await movesOf(world, id)).toEqual(["authorize 1", "void 1"]);
+    },
+  );
+
+  test("is done when the gateway has let the authorization go by itself", async () => {
+    const { world, id } = await expired("tok_void_authorization_gone");
+    expect((await world.payment(id)).openOperation).toBeUndefined();
+    expect((await world.payment(id)).facts.status).toBe("expired");
+  });
+
+  test("never goes to a person: it is tried for as long as it takes", async () => {
+    const { world, id } = await expired("tok_void_error_500_stored");
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const { dueAt } = (await world.payment(id)).openOperation ?? {};
+      world.clock.advance((dueAt?.getTime() ?? NaN) - world.clock.now().getTime());
+      await world.reconcile();
+    }
+    expect((await world.payment(id)).openOperation).toMatchObject({ kind: "void", status: "unknown" });
+    expect(await world.eventTypes(id)).not.toContain("operation.needs_review");
+  });
+
+  test("does not keep anybody waiting: the payment is answered as expired meanwhile", async () => {
+    const { world, id } = await expired("tok_void_error_500_stored");
+    expect(await codeOf(world.capture(id, "k"))).toBe("payment_expired");
+    expect((await world.payment(id)).visibleStatus).toBe("expired");
+  });
+});

@@ -2,6 +2,7 @@ import type { FindAnswer } from "../../src/application/ports/payment-gateway";
 import type { PaymentId } from "../../src/domain/identifiers";
 import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
 import { SqlitePaymentRepository } from "../../src/infrastructure/persistence/sqlite-payment-repository";
+import { Gate } from "../support/gate";
 import { codeOf, PaymentsWorld } from "../support/payments-world";
 import { temporarySqlite } from "../support/temporary-sqlite";
 
@@ -26,15 +27,20 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for o
   });
   afterEach(() => close());
 
-  /** The reconciler asks about the capture with key `k`; while its answer is under way, `meanwhile` happens. */
-  async function late(id: PaymentId, answer: FindAnswer, meanwhile: () => Promise<unknown>): Promise<void> {
+  /** The reconciler asks about the open capture; while its answer is under way, `meanwhile` happens. */
+  async function late(answer: FindAnswer, meanwhile: () => Promise<unknown>): Promise<void> {
+    const asked = new Gate();
+    const answering = new Gate();
     world.gateway.next("find", async () => {
-      await meanwhile();
+      asked.open();
+      await answering.passed;
       return answer;
     });
-    expect(await world.reconcile()).toMatchObject({ failed: 0 });
-    expect(world.errors).toEqual([]);
-    console.log(await world.eventTypes(id), world.gateway.calls);
+    const pass = world.reconcile();
+    await asked.passed;
+    await meanwhile();
+    answering.open();
+    expect(await pass).toEqual({ done: 1, skipped: 0, failed: 0 });
   }
 
   async function openCapture(token: string): Promise<PaymentId> {
@@ -46,7 +52,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for o
 
   test("that agree change nothing the second time", async () => {
     const id = await openCapture("tok_timeout_captured");
-    await late(id, done, () => world.capture(id, "k"));
+    await late(done, () => world.capture(id, "k"));
     const { facts } = await world.payment(id);
     expect(facts.operations[1]).toMatchObject({ status: "succeeded", conflicted: false });
     expect((await world.eventTypes(id)).filter((type) => type === "capture.succeeded")).toHaveLength(1);
@@ -54,7 +60,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for o
 
   test("that contradict each other go to a person, with both in the history", async () => {
     const id = await openCapture("tok_timeout_captured");
-    await late(id, refused, () => world.capture(id, "k"));
+    await late(refused, () => world.capture(id, "k"));
     const payment = await world.payment(id);
     expect(payment.openOperation).toMatchObject({ kind: "capture", status: "needs_review", dueAt: null });
     const events = await world.context.payments.events(id);
@@ -73,7 +79,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for o
 
   test("that contradict each other while another capture is open wait for the end of that one", async () => {
     const id = await openCapture("tok_error_500");
-    await late(id, done, async () => {
+    await late(done, async () => {
       world.gateway.next("find", async () => refused);
       expect(await codeOf(world.capture(id, "k"))).toBe("capture_declined");
       world.gateway.next("capture", async (real) => {
@@ -98,25 +104,30 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("two answers for o
 
   test("that contradict each other while another capture turns out not to be sent go to a person then", async () => {
     const id = await openCapture("tok_error_500");
-    await late(id, done, async () => {
+    const sending = new Gate();
+    const refusing = new Gate();
+    let other: Promise<string> | undefined;
+    await late(done, async () => {
       world.gateway.next("find", async () => refused);
       await codeOf(world.capture(id, "k"));
-      // It is at the gateway's door when the contradiction comes, and not let in.
       world.gateway.next("capture", async () => {
-        await contradiction();
+        sending.open();
+        await refusing.passed;
         return { outcome: "not_sent", reason: "refused" };
       });
-      expect(await codeOf(world.capture(id, "other"))).toBe("gateway_unavailable");
+      other = codeOf(world.capture(id, "other"));
+      await sending.passed;
     });
-    const { facts } = await world.payment(id);
-    expect(facts.operations[1]).toMatchObject({ status: "needs_review" });
-
-    async function contradiction() {
-      const { payments } = world.context;
-      const stored = (await payments.find(id))!;
-      const { settleOperation } = await import("../../src/application/operations/settle-operation");
-      const capture = stored.payment.facts.operations[1]!;
-      await settleOperation(world.context, stored, capture.id, { outcome: "succeeded", reference: "x" }, {});
+    expect((await world.payment(id)).facts.operations[1]).toMatchObject({
+      status: "failed",
+      conflicted: true,
+    });
+    refusing.open();
+    await other;
+    for (let pass = 0; pass < 3; pass += 1) {
+      world.clock.advance(150_000);
+      await world.reconcile();
     }
+    expect((await world.payment(id)).facts.operations[1]).toMatchObject({ status: "needs_review" });
   });
 });

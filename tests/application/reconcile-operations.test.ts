@@ -92,17 +92,23 @@ describe("a reconciling pass", () => {
     expect(await pass.execute()).toEqual({ done: 120 - done, skipped: 0, failed: 0 });
   });
 
-  test("finishes an intent whose process died before it was sent", async () => {
+  test("finishes an intent whose sender has been silent since, and the sender then says the same", async () => {
     const world = new PaymentsWorld();
     const id = await world.authorize();
-    const dying = new PaymentsWorld({ payments: world.context.payments });
-    dying.gateway.next("capture", () => new Promise(() => undefined));
-    // It hangs in the send and never settles: as if its process had died there.
-    void dying.capture(id, "k");
-    while (dying.gateway.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    world.clock.advance(5_000);
+    const sending = new Gate();
+    const goingOn = new Gate();
+    world.gateway.next("capture", async (real) => {
+      sending.open();
+      await goingOn.passed;
+      return real();
+    });
+    const sender = codeOf(world.capture(id, "k"));
+    await sending.passed;
+    world.clock.advance(5_100);
     expect(await world.reconcile()).toMatchObject({ done: 1 });
-    expect(await codeOf(world.capture(id, "k"))).toBe("succeeded");
+    expect((await world.payment(id)).facts.status).toBe("captured");
+    goingOn.open();
+    expect(await sender).toBe("succeeded");
     expect(await world.timesCaptured(id)).toBe(1);
   });
 

@@ -5,7 +5,7 @@ import type { Caller } from "../../src/application/operations/through-gateway";
 import { StoreUnavailableError } from "../../src/application/ports/payment-repository";
 import { parseIdempotencyKey, parseMerchantId } from "../../src/domain/identifiers";
 import { money, parseCurrency } from "../../src/domain/money";
-import { PaymentError } from "../../src/domain/payment-errors";
+import type { PaymentError } from "../../src/domain/payment-errors";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
 import { NoOpLockProvider } from "../../src/infrastructure/locking/no-op-lock-provider";
 import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";

@@ -1,6 +1,7 @@
 import { EXPIRY_GRACE_MS } from "../../src/application/use-cases/expire-authorizations";
 import { paymentResourceId } from "../../src/domain/identifiers";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
 import { Gate } from "../support/gate";
 import { codeOf, PaymentsWorld } from "../support/payments-world";
 
@@ -67,6 +68,28 @@ describe("an expiring pass", () => {
     expect((await world.payment(declined)).facts.status).toBe("authorized");
     expect(await world.expire()).toEqual({ done: 1, skipped: 0, failed: 0 });
     expect((await world.payment(declined)).facts.status).toBe("expired");
+  });
+
+  test("keeps off a capture that a slower clock let begin after the pass had looked", async () => {
+    class Interrupted extends InMemoryPaymentRepository {
+      afterLooking: () => Promise<unknown> = async () => undefined;
+      override async lapsedAuthorizations(
+        ...query: Parameters<InMemoryPaymentRepository["lapsedAuthorizations"]>
+      ) {
+        const found = await super.lapsedAuthorizations(...query);
+        await this.afterLooking();
+        return found;
+      }
+    }
+    const payments = new Interrupted();
+    const slow = new PaymentsWorld({ payments });
+    const id = await slow.authorize("tok_timeout_captured", 1_000n, 60);
+    const world = new PaymentsWorld({ payments });
+    world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
+    payments.afterLooking = () => slow.capture(id, "k");
+    expect(await world.expire()).toEqual(nothing);
+    expect(world.errors).toEqual([]);
+    expect((await world.payment(id)).visibleStatus).toBe("capturing");
   });
 
   test("passes by whoever is inside", async () => {

@@ -3,6 +3,7 @@
 // Not for: two processes on one store, however short the overlap (a rolling restart is one).
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
 import { announceHold } from "./announce-hold";
+import type { LockQueue, LockQueues } from "../../application/ports/lock-queues";
 import { FencingCounter } from "./fencing-counter";
 import { Hold } from "./hold";
 import { Entry, Line } from "./line";
@@ -10,7 +11,7 @@ import { lockSettings, type LockProviderSettings, type LockSettings } from "./lo
 import { refuseReentry, runInside } from "./reentrancy";
 import { Wait } from "./wait";
 
-export class InMemoryLockProvider implements LockProvider {
+export class InMemoryLockProvider implements LockProvider, LockQueues {
   private readonly settings: LockSettings;
   // Nothing is left to take once in front: whoever stands behind has met contention.
   private readonly line = new Line((resourceId) => new Entry(resourceId, Infinity));
@@ -23,6 +24,10 @@ export class InMemoryLockProvider implements LockProvider {
   /** How many ids are locked. */
   get size(): number {
     return this.line.size;
+  }
+
+  queues(): readonly LockQueue[] {
+    return this.line.queues();
   }
 
   async withLock<T>(

@@ -1,4 +1,5 @@
 import { Semaphore } from "async-mutex";
+import type { LockQueue } from "../../application/ports/lock-queues";
 import { Standing } from "./standing";
 import { TicketQueue } from "./ticket-queue";
 import type { Wait } from "./wait";
@@ -34,6 +35,18 @@ export class Line<E extends Entry = Entry> {
   /** How many ids have a user. */
   get size(): number {
     return this.entries.size;
+  }
+
+  /** Who is inside and how many wait, id by id. */
+  queues(): readonly LockQueue[] {
+    return [...this.entries.values()].map((entry) => {
+      const holder = entry.whoIsInside();
+      return {
+        resourceId: entry.resourceId,
+        waiting: entry.tickets.size,
+        ...(holder === undefined ? {} : { holder }),
+      };
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { LockUnavailableError } from "../../application/ports/lock-errors";
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
 import { announceHold } from "./announce-hold";
+import type { LockQueue, LockQueues } from "../../application/ports/lock-queues";
 import { Hold } from "./hold";
 import { Entry, Line } from "./line";
 import type { LockBackend, Tenure } from "./lock-backend";
@@ -24,7 +25,7 @@ class RemoteEntry extends Entry {
  * Makes a lock provider of anything that can make one attempt. Callers of this process stand in one line per id, and
  * only the one in front asks the backend: N callers cost it what one costs, and are served in order.
  */
-export class LinedLockProvider implements LockProvider {
+export class LinedLockProvider implements LockProvider, LockQueues {
   private readonly settings: LockSettings;
   private readonly line: Line<RemoteEntry>;
   private readonly waits = new Set<Wait>();
@@ -42,6 +43,10 @@ export class LinedLockProvider implements LockProvider {
   /** How many ids are locked, wanted, or being given back. */
   get size(): number {
     return this.line.size;
+  }
+
+  queues(): readonly LockQueue[] {
+    return this.line.queues();
   }
 
   async withLock<T>(

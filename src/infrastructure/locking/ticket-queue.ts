@@ -12,6 +12,9 @@ export class TicketQueue<T> {
   private first: Ticket<T> | undefined;
   private last: Ticket<T> | undefined;
 
+  /** How many wait. */
+  size = 0;
+
   get isEmpty(): boolean {
     return this.first === undefined;
   }
@@ -19,6 +22,7 @@ export class TicketQueue<T> {
   push(value: T): Ticket<T> {
     const ticket = new Ticket(value);
     ticket.previous = this.last;
+    this.size += 1;
     if (this.last === undefined) this.first = ticket;
     else this.last.next = ticket;
     this.last = ticket;
@@ -36,6 +40,7 @@ export class TicketQueue<T> {
   remove(ticket: Ticket<T>): void {
     if (!ticket.isQueued) return;
     ticket.isQueued = false;
+    this.size -= 1;
     if (ticket.previous === undefined) this.first = ticket.next;
     else ticket.previous.next = ticket.next;
     if (ticket.next === undefined) this.last = ticket.previous;

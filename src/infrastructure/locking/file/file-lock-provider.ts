@@ -2,12 +2,13 @@
 // Survives: any process killed at any instant; a stopped one keeps its locks, and a living command those of its wrapper.
 // Not for: several hosts, not even on a shared filesystem; `flock(1)`, which such a lock neither sees nor stops.
 import type { LockHold, LockOptions, LockProvider } from "../../../application/ports/lock-provider";
+import type { LockQueue, LockQueues } from "../../../application/ports/lock-queues";
 import { LinedLockProvider } from "../lined-lock-provider";
 import type { LockProviderSettings } from "../lock-settings";
 import { FileLockBackend, type FileLockOptions } from "./file-lock-backend";
 import type { FileTenure } from "./file-tenure";
 
-export class FileLockProvider implements LockProvider {
+export class FileLockProvider implements LockProvider, LockQueues {
   private readonly backend: FileLockBackend;
   private readonly lined: LinedLockProvider;
 
@@ -40,6 +41,10 @@ export class FileLockProvider implements LockProvider {
   /** How many ids are locked, wanted, or being given back. */
   get size(): number {
     return this.lined.size;
+  }
+
+  queues(): readonly LockQueue[] {
+    return this.lined.queues();
   }
 
   close(): Promise<void> {

@@ -1,6 +1,5 @@
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
-import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LocksSetting, StoreSetting } from "../configuration/adapter-urls";
 import { defaultLocks, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
@@ -9,9 +8,9 @@ import { SystemClock } from "../time/system-clock";
 import { Closers } from "./closers";
 import { gatewayModule, openGateway, type OpenGateway } from "./gateway-module";
 import { locksModule, openLocks, type OpenLocks } from "./locks-module";
-import { makeLogger } from "./logger";
 import { operationsModule } from "./operations-module";
 import { openStore, storeModule } from "./store-module";
+import { openTelemetry } from "./telemetry-module";
 import { tokens } from "./tokens";
 
 export interface OpenOptions {
@@ -19,7 +18,6 @@ export interface OpenOptions {
   readonly purpose: string;
   /** `keys` neither moves money nor needs the data for itself. */
   readonly sharesData?: boolean;
-  readonly lockObserver?: LockObserver;
 }
 
 /** The program, put together and opened. */
@@ -34,7 +32,7 @@ export interface Application {
 /** Where the two ends meet. Everything is made once: a second lock provider would lock nothing. */
 export async function openApplication(
   configuration: Configuration,
-  { purpose, sharesData = false, lockObserver }: OpenOptions,
+  { purpose, sharesData = false }: OpenOptions,
 ): Promise<Application> {
   assertBudgets();
   const { settings, lockTimeouts } = configuration;
@@ -47,13 +45,18 @@ export async function openApplication(
     const store = await openStore(settings.store.value, clock, closers);
     await store.migration.migrate();
     const gateway = await openGateway(settings.gateway.value, clock, store.openGatewayLedger);
-    const observer = lockObserver === undefined ? {} : { observer: lockObserver };
-    const locks = await openLocks(setting, { timeouts, ...observer }, closers);
+    const telemetry = openTelemetry(settings.logLevel.value);
+    const locks = await openLocks(setting, { timeouts, observer: telemetry.lockObserver }, closers);
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(tokens.clock).toConstantValue(clock);
-    container.bind(tokens.logger).toConstantValue(makeLogger(settings.logLevel.value));
     container.bind(tokens.lockTimeouts).toConstantValue(timeouts);
-    container.load(storeModule(store), gatewayModule(gateway), locksModule(locks), operationsModule());
+    container.load(
+      telemetry.module,
+      storeModule(store),
+      gatewayModule(gateway),
+      locksModule(locks),
+      operationsModule(),
+    );
     return {
       container,
       locks: setting,

@@ -11,6 +11,7 @@ import { withoutPassword } from "../configuration/adapter-urls";
 import { ConfigurationError, type Configuration } from "../configuration/configuration";
 import { inWords } from "../configuration/lock-timeouts";
 import { openApplication, type Application } from "./application";
+import { serverMetrics } from "./telemetry-module";
 import { tokens } from "./tokens";
 
 const SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
@@ -34,7 +35,10 @@ export async function serve(
   const logger = container.get(tokens.logger);
   const lifecycle = new Lifecycle();
   const payments = container.get(tokens.payments);
+  const metrics = container.get(tokens.metrics);
+  serverMetrics(metrics, payments);
   const app = createHttpApp({
+    metrics,
     authorizePayment: container.get(tokens.authorizePayment),
     capturePayment: container.get(tokens.capturePayment),
     readPayments: container.get(tokens.readPayments),

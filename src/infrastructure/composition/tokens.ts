@@ -1,5 +1,6 @@
 import type { ServiceIdentifier } from "inversify";
 import type { Logger } from "pino";
+import type { PrometheusContentType, Registry } from "prom-client";
 import type { OperationContext } from "../../application/operations/operation-context";
 import type { ApiKeyStore } from "../../application/ports/api-key-store";
 import type { Clock } from "../../application/ports/clock";
@@ -22,6 +23,7 @@ export const tokens = {
   clock: token<Clock>("Clock"),
   ids: token<IdGenerator>("IdGenerator"),
   logger: token<Logger>("Logger"),
+  metrics: token<Registry<PrometheusContentType>>("Registry"),
   lockTimeouts: token<LockTimeoutPolicy>("LockTimeoutPolicy"),
   locks: token<LockProvider>("LockProvider"),
   payments: token<PaymentRepository>("PaymentRepository"),

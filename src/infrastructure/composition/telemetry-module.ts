@@ -1,0 +1,43 @@
+import { ContainerModule } from "inversify";
+import { collectDefaultMetrics, Gauge, Registry, type PrometheusContentType } from "prom-client";
+import type { LockObserver } from "../../application/ports/lock-observer";
+import type { PaymentRepository } from "../../application/ports/payment-repository";
+import { lockLog } from "../telemetry/lock-log";
+import { lockMetrics } from "../telemetry/lock-metrics";
+import { lockObservers } from "../telemetry/lock-observers";
+import { makeLogger } from "./logger";
+import { tokens } from "./tokens";
+
+export interface OpenTelemetry {
+  readonly registry: Registry<PrometheusContentType>;
+  readonly lockObserver: LockObserver;
+  readonly module: ContainerModule;
+}
+
+/** One registry a process: metrics of two applications in one process do not mix. */
+export function openTelemetry(logLevel: string): OpenTelemetry {
+  const logger = makeLogger(logLevel);
+  const registry = new Registry();
+  return {
+    registry,
+    lockObserver: lockObservers(lockMetrics(registry), lockLog(logger)),
+    module: new ContainerModule(({ bind }) => {
+      bind(tokens.logger).toConstantValue(logger);
+      bind(tokens.metrics).toConstantValue(registry);
+    }),
+  };
+}
+
+/** What a server shows beside its locks and requests: the process, and what waits for a person. */
+export function serverMetrics(registry: Registry<PrometheusContentType>, payments: PaymentRepository): void {
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "holdfast_operations_in_review",
+    help: "Operations whose outcome a person has to decide",
+    registers: [registry],
+    async collect() {
+      // A store that is down must not take the other metrics with it.
+      this.set(await payments.countInReview().catch(() => NaN));
+    },
+  });
+}

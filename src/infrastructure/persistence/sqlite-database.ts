@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { SqliteAdapter, SqliteQueryCompiler, type CompiledQuery } from "kysely";
@@ -24,13 +24,17 @@ export class SqliteDatabase implements SqlDatabase {
   /** By their text. There are as many as there are shapes of queries, a few dozen. */
   private readonly statements = new Map<string, StatementSync>();
 
-  private constructor(private readonly connection: DatabaseSync) {}
+  private constructor(
+    private readonly connection: DatabaseSync,
+    private readonly path: string,
+    private readonly identity: string | null,
+  ) {}
 
   /** Opens the file, and makes it and its folder if they are missing. */
   static async open(path: string): Promise<SqliteDatabase> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return new SqliteDatabase(connect(path));
+        return new SqliteDatabase(connect(path), path, identityOf(path));
       } catch (error) {
         if (attempt < OPEN_ATTEMPTS && isBusy(error)) {
           await wait(BETWEEN_ATTEMPTS_MS);
@@ -64,6 +68,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Takes the write lock first, so that what it reads is still so when it writes. False or an exception undoes it. */
   transaction(work: () => boolean): boolean {
+    this.assertInPlace();
     return guarded(() => {
       this.statement("BEGIN IMMEDIATE").run();
       try {
@@ -76,6 +81,14 @@ export class SqliteDatabase implements SqlDatabase {
         throw error;
       }
     });
+  }
+
+  /** A file that was deleted goes on taking writes, and they are gone with the last process that has it open. */
+  assertInPlace(): void {
+    if (identityOf(this.path) === this.identity) return;
+    throw new StoreUnavailableError(
+      `${this.path} was removed or replaced while it was open: what is written to it now would be lost`,
+    );
   }
 
   close(): void {
@@ -125,6 +138,16 @@ function connect(path: string): DatabaseSync {
   } catch (error) {
     connection.close();
     throw error;
+  }
+}
+
+/** Null where there is nothing, or nothing that may be looked at. */
+function identityOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
   }
 }
 

@@ -5,6 +5,8 @@ import { ConstraintViolationError } from "./sql-database";
 const REFUSED_BY_SCHEMA = new Set([275, 1555, 2067]);
 /** `database is locked`: another process is writing. */
 const BUSY = 5;
+/** With `errcode`, and without: the package leaves it out where reading rows fails. */
+const FROM_SQLITE = new Set<unknown>(["ERR_SQLITE_ERROR", "ERR_INVALID_STATE"]);
 
 /** SQLite names the columns of a unique index, not the index. */
 const constraintNames: Readonly<Record<string, string>> = {
@@ -22,7 +24,7 @@ export function translateSqliteError(error: unknown): unknown {
     const told = String(message).replace(/^.*constraint failed: /, "");
     return new ConstraintViolationError(constraintNames[told] ?? told, { cause: error });
   }
-  if (typeof errcode === "number" || code === "ERR_INVALID_STATE") {
+  if (typeof errcode === "number" || FROM_SQLITE.has(code)) {
     return new StoreUnavailableError(`the SQLite database does not answer: ${String(message)}`, {
       cause: error,
     });

@@ -54,6 +54,11 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
     );
   }
 
+  override async ping(): Promise<void> {
+    this.sqlite.assertInPlace();
+    await super.ping();
+  }
+
   protected async write({ payment, expectedVersion, operations, events }: PaymentChange): Promise<boolean> {
     return this.sqlite.transaction(() => {
       const written =

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CompiledQuery } from "kysely";
 import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
-import { parsePaymentId } from "../../../src/domain/identifiers";
+import { parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
 import type { Migration } from "../../../src/infrastructure/persistence/migrations/migration";
 import { migrations } from "../../../src/infrastructure/persistence/migrations/migrations";
 import { SqliteDatabase } from "../../../src/infrastructure/persistence/sqlite-database";
@@ -289,6 +289,37 @@ describe("a SQLite store", () => {
         await new SqlitePaymentRepository(damaged).save(capturedPayment(), "new");
       });
       await expect(again).rejects.toBeInstanceOf(StoreUnavailableError);
+    });
+
+    it("where damage is met while reading rows", async () => {
+      const sqlite = await open();
+      const repository = new SqlitePaymentRepository(sqlite);
+      for (let n = 0; n < 50; n += 1) await repository.save(capturedPayment(), "new");
+      sqlite.close();
+      const pages = await readFile(path);
+      await writeFile(path, pages.fill(0xab, 8192));
+      const again = SqliteDatabase.open(path).then(async (damaged) => {
+        opened.push(damaged);
+        return new SqlitePaymentRepository(damaged).list({
+          merchant: parseMerchantId("default"),
+          limit: 100,
+        });
+      });
+      await expect(again).rejects.toBeInstanceOf(StoreUnavailableError);
+    });
+
+    it.each([
+      ["deleted", async () => rm(path)],
+      ["replaced", async () => copyFile(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
+    ])("once its file was %s under it: the write would be lost with the process", async (_what, act) => {
+      const sqlite = await open();
+      const repository = new SqlitePaymentRepository(sqlite);
+      await repository.save(authorizedPayment(), "new");
+      await act();
+      await expect(repository.save(authorizedPayment(), "new")).rejects.toThrow(
+        /was removed or replaced while it was open/,
+      );
+      await expect(repository.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
     });
 
     it("once it is closed", async () => {

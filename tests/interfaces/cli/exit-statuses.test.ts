@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
@@ -110,6 +110,18 @@ describe("what does not answer ends with 69", () => {
       expectOurWords(stderr);
     }
   });
+});
+
+test("a database that is damaged ends with 69 and is left as it is", async () => {
+  await holdfast.run(["migrate"]);
+  const path = join(holdfast.folder, "data", "holdfast.db");
+  const damaged = readFileSync(path).fill(0xab, 4096);
+  writeFileSync(path, damaged);
+  const { status, stdout, stderr } = await holdfast.run(["serve", "--port", "0"]);
+  expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
+  expect(stderr).toContain("malformed");
+  expectOurWords(stderr);
+  expect(readFileSync(path).equals(damaged)).toBe(true);
 });
 
 test.each([

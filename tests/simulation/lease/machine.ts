@@ -7,6 +7,7 @@ export interface ClockFaults {
   readonly wallSkewMs: number;
 }
 
+const SHORTEST_STEP_MS = 1e-3;
 const EPOCH_MS = Date.UTC(2026, 10, 18);
 
 /** One process: its clocks, and whether it is running, standing still, or gone. */
@@ -90,9 +91,10 @@ export class Machine {
     const dueMs = this.monotonicMs() + delayMs;
     let cancel = (): void => undefined;
     const arm = (): void => {
-      const leftMs = (dueMs - this.monotonicMs()) / this.clocks.rate;
+      // Never too early, and never so little later that true time would not move at all.
+      const leftMs = Math.max((dueMs - this.monotonicMs()) / this.clocks.rate, SHORTEST_STEP_MS);
       cancel = this.at(this.world.nowMs + leftMs, () => {
-        if (dueMs - this.monotonicMs() > 1e-6) arm();
+        if (this.monotonicMs() < dueMs) arm();
         else callback();
       });
     };

@@ -33,8 +33,8 @@ export interface SimulationResult {
 }
 
 const PROCESSES = 4;
-/** More than any wait of an actor, plus a lease. */
-const REST_WITHIN_MS = 300_000;
+/** More than any wait or hold of an actor, a lease and the longest run of bad luck together. */
+const LONGEST_STANDSTILL_MS = 600_000;
 
 /** One world from one seed: processes come, lock, stall and die, until enough has happened and all come to rest. */
 export class Simulation {
@@ -67,9 +67,10 @@ export class Simulation {
   async run(): Promise<SimulationResult> {
     this.startRegulars();
     for (let index = 1; index < PROCESSES; index += 1) this.startProcess();
-    const enough = (): boolean =>
-      this.referee.violation !== undefined || this.referee.acquisitions >= this.request.acquisitions;
-    await this.world.run(enough);
+    while (this.referee.violation === undefined && this.referee.acquisitions < this.request.acquisitions) {
+      const { acquisitions } = this.referee;
+      await this.runUntil(() => this.referee.acquisitions > acquisitions, "nobody got in any more");
+    }
     if (this.referee.violation === undefined) await this.comeToRest();
     const { violation } = this.referee;
     return {
@@ -203,7 +204,7 @@ export class Simulation {
   }
 
   private async runUntil(isDone: () => boolean, otherwise: string): Promise<void> {
-    const endMs = this.world.nowMs + REST_WITHIN_MS;
+    const endMs = this.world.nowMs + LONGEST_STANDSTILL_MS;
     await this.world.run(() => isDone() || this.referee.violation !== undefined || this.world.nowMs > endMs);
     if (!isDone() && this.referee.violation === undefined) this.referee.broken(otherwise);
   }

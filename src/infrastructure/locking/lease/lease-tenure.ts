@@ -24,6 +24,8 @@ export interface TenureStart {
 }
 
 const LEASE_ENDED = "its lease ended before a renewal was confirmed";
+/** What is left of a lease in its last fraction of a millisecond is not worth a timer, which might never end it. */
+const SHORTEST_REST_MS = 1;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1_000;
 
@@ -115,12 +117,13 @@ export class LeaseTenure implements Tenure {
   private async live(): Promise<void> {
     const { clock } = this.requests.surroundings;
     while (!this.isOver()) {
-      const dueMs = Math.min(this.renewAtMs, this.lookAtMs);
+      const renewalIsNext = this.renewAtMs <= this.lookAtMs;
+      const dueMs = renewalIsNext ? this.renewAtMs : this.lookAtMs;
       await pause(clock, dueMs - this.nowMs(), this.releasing.signal);
       if (this.isOver()) return;
       if (this.hasEnded()) return this.lose(LEASE_ENDED);
       try {
-        if (this.nowMs() >= this.renewAtMs) await this.renew();
+        if (renewalIsNext) await this.renew();
         else await this.look();
         this.failures = 0;
       } catch {
@@ -214,7 +217,7 @@ export class LeaseTenure implements Tenure {
   }
 
   private hasEnded(): boolean {
-    return this.remainingMs() <= 0;
+    return this.remainingMs() < SHORTEST_REST_MS;
   }
 
   private isOver(): boolean {

@@ -33,7 +33,7 @@ export interface PaymentErrorFacts {
   authorization_not_found: { readonly gatewayReference: string };
   authorization_not_capturable: { readonly gatewayReference: string; readonly reason: string };
   authorization_already_imported: { readonly gatewayReference: string };
-  gateway_unavailable: { readonly paymentId: string; readonly reason: string };
+  gateway_unavailable: { readonly paymentId?: string; readonly reason: string };
 }
 
 export type PaymentErrorCode = keyof PaymentErrorFacts;

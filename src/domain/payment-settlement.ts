@@ -1,5 +1,5 @@
 import type { OperationId } from "./identifiers";
-import { isFinished, isRelease, type Operation, type OperationKind } from "./operation";
+import { isOpen, isRelease, type Operation, type OperationKind } from "./operation";
 import type { OperationFailureCode } from "./payment-errors";
 import type { Step } from "./payment-events";
 import type { SettledAnswer } from "./payment-facts";
@@ -15,8 +15,9 @@ const declinedCodes: Record<OperationKind, OperationFailureCode> = {
 };
 
 /**
- * Applies an answer recorded for the operation's key. A finished operation stays as it is: the same answer again
- * changes nothing, another one is a contradiction that a person has to look at.
+ * Applies an answer recorded for the operation's key. One that is not open stays as it is: the same answer again changes
+ * nothing, another one is a contradiction that a person has to look at. So is a success of what was not sent, as far as
+ * anybody knew: the payment may have gone on since.
  */
 export function settle<P extends PaymentRecord>(
   payment: P,
@@ -27,7 +28,7 @@ export function settle<P extends PaymentRecord>(
   step: Step,
 ): P {
   const operation = payment.must(id);
-  if (isFinished(operation)) return contradicted(payment, operation, answer, step);
+  if (!isOpen(operation)) return contradicted(payment, operation, answer, step);
   // Two answers have been recorded already; a third one cannot decide between them.
   if (operation.conflicted) return payment;
   if (isRelease(operation)) return settleRelease(payment, operation, answer, releaseDueAt, step);
@@ -177,7 +178,7 @@ function contradicted<P extends PaymentRecord>(
 /** One operation is open at a time, so a contradicted one is opened again only when the way is free. */
 export function withPendingReview<P extends PaymentRecord>(payment: P, step: Step): P {
   const pending = payment.facts.operations.find(
-    (operation) => operation.conflicted && isFinished(operation) && canReopen(payment, operation),
+    (operation) => operation.conflicted && !isOpen(operation) && canReopen(payment, operation),
   );
   if (pending === undefined || payment.openOperation !== undefined) return payment;
   const changed: Operation = { ...pending, status: "needs_review", dueAt: null };

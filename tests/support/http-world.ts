@@ -7,7 +7,11 @@ import type { PaymentRepository } from "../../src/application/ports/payment-repo
 import { AuthenticateCaller } from "../../src/application/use-cases/authenticate-caller";
 import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
+import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
 import { ReadPayments } from "../../src/application/use-cases/read-payments";
+import { RefundPayment } from "../../src/application/use-cases/refund-payment";
+import { ReviewOperations } from "../../src/application/use-cases/review-operations";
+import { VoidPayment } from "../../src/application/use-cases/void-payment";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
 import { loggableError } from "../../src/infrastructure/telemetry/loggable-error";
 import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
@@ -57,7 +61,11 @@ export class HttpWorld {
     );
     const app = createHttpApp({
       authorizePayment: new AuthorizePayment(context),
+      importAuthorization: new ImportAuthorization(context, simulated),
       capturePayment: new CapturePayment(context),
+      voidPayment: new VoidPayment(context),
+      refundPayment: new RefundPayment(context),
+      reviewOperations: new ReviewOperations(context),
       readPayments: new ReadPayments(context.payments),
       authenticate: new AuthenticateCaller(this.keys, context.clock),
       lockTimeouts: parts.lockTimeouts ?? builtInLockTimeouts,

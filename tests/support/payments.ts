@@ -46,6 +46,7 @@ export interface Wanted {
   readonly amount?: bigint;
   readonly currency?: string;
   readonly key?: string;
+  readonly authorizationReference?: string;
   readonly paymentMethod?: string;
   readonly reference?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -73,7 +74,9 @@ export function authorizingPayment(wanted: Wanted = {}): Payment {
 }
 
 export function authorizedPayment(wanted: Wanted = {}): Payment {
-  return settled(authorizingPayment(wanted), succeeds("auth_1"), wanted.createdAt ?? NOON);
+  const payment = authorizingPayment(wanted);
+  const reference = wanted.authorizationReference ?? `auth_${payment.id}`;
+  return settled(payment, succeeds(reference), wanted.createdAt ?? NOON);
 }
 
 /** Its capture has been intended and not answered. */

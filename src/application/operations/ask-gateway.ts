@@ -1,6 +1,8 @@
-import type { Operation } from "../../domain/operation";
+import type { Operation, OperationKind } from "../../domain/operation";
 import { gatewayKey } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
+import type { EventData } from "../../domain/payment-events";
+import type { AuthorizationLookup, LookupAnswer } from "../ports/authorization-lookup";
 import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../ports/payment-gateway";
 import { budgets } from "./budgets";
 
@@ -32,6 +34,22 @@ export function find(gateway: PaymentGateway, payment: Payment, operation: Opera
       timeoutMs: budgets.findMs,
     }),
   );
+}
+
+/** Asks about an authorization that was made elsewhere. Moves nothing. */
+export function lookUp(gateway: AuthorizationLookup, reference: string): Promise<LookupAnswer> {
+  const timeoutMs = budgets.findMs;
+  return withinBudget(timeoutMs, () => gateway.lookupAuthorization({ reference, timeoutMs }));
+}
+
+/** What an event tells about a question to the gateway: under which key it was asked, and in whose words it answered. */
+export function gatewayTrace(
+  asked: OperationKind | "find",
+  operation: Operation,
+  answer: GatewayAnswer | FindAnswer,
+): EventData {
+  const { outcome, ...said } = answer;
+  return { gateway: { asked, key: gatewayKey(operation), answer: outcome, ...said } };
 }
 
 function commonRequest(payment: Payment, operation: Operation) {

@@ -8,3 +8,8 @@ export function fingerprint(parts: readonly (string | bigint | null)[]): string 
   const text = JSON.stringify(parts.map((part) => (typeof part === "bigint" ? part.toString() : part)));
   return createHash("sha256").update(text).digest("hex");
 }
+
+/** The same text for the same entries, in whatever order they were written. */
+export function sortedEntries(entries: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -3,7 +3,7 @@ import { isOpen, type Operation } from "../../domain/operation";
 import type { EventData } from "../../domain/payment-events";
 import type { LockHold } from "../ports/lock-provider";
 import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
-import { find, send } from "./ask-gateway";
+import { find, gatewayTrace, send } from "./ask-gateway";
 import { stepAt, type OperationContext } from "./operation-context";
 import { settleOperation, type GatewayVerdict } from "./settle-operation";
 
@@ -45,7 +45,7 @@ export async function resolveOperation(
   // A release that was never sent needs no question: there is nothing that the gateway could know of it.
   if (operation.firstSentAt !== null) {
     const found = await find(context.gateway, stored.payment, operation);
-    const asked: EventData = { ...trace, gateway: { asked: "find", answer: found.outcome } };
+    const asked: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
     if (found.outcome !== "absent" && found.outcome !== "pending" && found.outcome !== "unknown") {
       return settled(context, stored, operationId, found, asked, "find");
     }
@@ -78,7 +78,7 @@ export async function resolveOperation(
     answer.outcome === "not_sent"
       ? { outcome: "unknown", reason: `resend failed: ${answer.reason}` }
       : answer;
-  const sent: EventData = { ...trace, gateway: { asked: operation.kind, answer: answer.outcome } };
+  const sent: EventData = { ...trace, ...gatewayTrace(operation.kind, operation, answer) };
   return settled(context, claimed, operationId, verdict, sent, "resend");
 }
 

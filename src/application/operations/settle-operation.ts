@@ -3,7 +3,12 @@ import { isOpen, isRelease, type Operation } from "../../domain/operation";
 import type { Payment, SettledAnswer } from "../../domain/payment";
 import type { EventData } from "../../domain/payment-events";
 import { parseOperationId } from "../../domain/identifiers";
-import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import {
+  DuplicateAuthorizationError,
+  StoreUnavailableError,
+  VersionConflictError,
+  type StoredPayment,
+} from "../ports/payment-repository";
 import { stepAt, type OperationContext } from "./operation-context";
 import { nextDueAt, nextReleaseDueAt } from "./reconcile-schedule";
 
@@ -30,11 +35,12 @@ export async function settleOperation(
   trace: EventData,
 ): Promise<StoredPayment | null> {
   let stored: StoredPayment | null = read;
+  let found = verdict;
   let storeFailures = 0;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     try {
       stored ??= await readAgain(context, read.payment.id);
-      const next = applied(context, stored.payment, operationId, verdict, trace);
+      const next = applied(context, stored.payment, operationId, found, trace);
       return next === stored.payment ? stored : await context.payments.save(next, stored.version);
     } catch (error) {
       if (error instanceof StoreUnavailableError) {
@@ -42,6 +48,9 @@ export async function settleOperation(
         if (waitMs === undefined) return null;
         storeFailures += 1;
         await context.sleep(waitMs);
+      } else if (error instanceof DuplicateAuthorizationError) {
+        // Two payments with one authorization would capture its money twice.
+        found = { outcome: "mismatch", evidence: error.message };
       } else if (!(error instanceof VersionConflictError)) {
         throw error;
       }

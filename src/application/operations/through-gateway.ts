@@ -8,7 +8,7 @@ import { LockContentionError, LockLostError, LockTimeoutError } from "../ports/l
 import type { LockHold } from "../ports/lock-provider";
 import type { LockTimeout, ResolvedLockTimeout } from "../ports/lock-timeout";
 import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
-import { send } from "./ask-gateway";
+import { gatewayTrace, send } from "./ask-gateway";
 import { lockTrace, stepAt, type OperationContext } from "./operation-context";
 import { outcomeOf, type OperationOutcome } from "./operation-outcome";
 import { nextDueAt } from "./reconcile-schedule";
@@ -158,7 +158,7 @@ export async function sendIntent(
     return outcomeOf(closed.payment, operationId, false);
   }
   const answer = await send(context.gateway, intent.payment, operation);
-  const sent: EventData = { ...trace, gateway: { asked: operation.kind, answer: answer.outcome } };
+  const sent: EventData = { ...trace, ...gatewayTrace(operation.kind, operation, answer) };
   const after =
     answer.outcome === "not_sent"
       ? await closeUnsent(context, intent, operationId, answer.reason, sent)

@@ -11,6 +11,7 @@ import type { PaymentEvent } from "../../domain/payment-events";
  *   succeeded capture, a second operation with the same payment, kind and key, captured above authorized and refunded
  *   above captured, the totals being the sums of the stored operations;
  * - refuse a new payment whose merchant and authorize key are taken with `DuplicateKeyError`;
+ * - refuse a payment whose authorization at the gateway is another payment's, whoever's, with `DuplicateAuthorizationError`;
  * - never change or drop an event;
  * - have made durable what it acknowledged;
  * - reject with `StoreUnavailableError` when it cannot tell or cannot write, with nothing half-written.
@@ -115,6 +116,16 @@ export class DuplicateKeyError extends Error {
     readonly key: IdempotencyKey,
   ) {
     super(`merchant ${merchant} has used this idempotency key for another payment`);
+  }
+}
+
+/** The gateway's authorization belongs to another payment: two payments would capture the same money twice. */
+export class DuplicateAuthorizationError extends Error {
+  override readonly name = "DuplicateAuthorizationError";
+  readonly code = "duplicate_authorization";
+
+  constructor(readonly authorizationReference: string) {
+    super(`the authorization ${authorizationReference} belongs to another payment`);
   }
 }
 

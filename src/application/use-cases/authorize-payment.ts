@@ -7,7 +7,7 @@ import {
 import type { Money } from "../../domain/money";
 import { Payment } from "../../domain/payment";
 import type { EventData } from "../../domain/payment-events";
-import { fingerprint } from "../operations/fingerprint";
+import { fingerprint, sortedEntries } from "../operations/fingerprint";
 import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
 import type { OperationOutcome } from "../operations/operation-outcome";
 import {
@@ -103,7 +103,7 @@ export class AuthorizePayment {
         command.amount.currency,
         command.paymentMethod,
         command.reference,
-        JSON.stringify(Object.entries(command.metadata).sort(([a], [b]) => (a < b ? -1 : 1))),
+        sortedEntries(command.metadata),
         BigInt(command.expiresInSeconds),
       ]),
       decide: (payment, begin, dueAt, step) => payment.decideAuthorizeAgain(begin, dueAt, step),

@@ -44,7 +44,7 @@ export async function openApplication(
     if (!sharesData) await takeDataDirectory(settings.store.value, setting, purpose, closers);
     const store = await openStore(settings.store.value, clock, closers);
     await store.migration.migrate();
-    const gateway = await openGateway(settings.gateway.value, clock, store.openGatewayLedger);
+    const gateway = await openGateway(settings, clock, store.openGatewayLedger, closers);
     const telemetry = openTelemetry(settings.logLevel.value);
     const locks = await openLocks(setting, { timeouts, observer: telemetry.lockObserver }, closers);
     const container = new Container({ defaultScope: "Singleton" });

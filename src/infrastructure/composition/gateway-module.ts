@@ -1,35 +1,53 @@
 import { ContainerModule } from "inversify";
+import type { AuthorizationLookup } from "../../application/ports/authorization-lookup";
 import type { Clock } from "../../application/ports/clock";
 import type { PaymentGateway } from "../../application/ports/payment-gateway";
 import type { PaymentId } from "../../domain/identifiers";
-import type { GatewaySetting } from "../configuration/adapter-urls";
+import { ConfigurationError, type EffectiveSettings } from "../configuration/configuration";
 import type { GatewayLedger, GatewayMove } from "../gateways/simulated/gateway-ledger";
 import { SimulatedGateway } from "../gateways/simulated/simulated-gateway";
+import type { Closers } from "./closers";
 import { tokens } from "./tokens";
 
 export interface OpenGateway {
-  readonly gateway: PaymentGateway;
+  readonly gateway: PaymentGateway & AuthorizationLookup;
   /** How often money moved; only the simulated gateway can tell. */
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
 }
 
 export async function openGateway(
-  setting: GatewaySetting,
+  settings: EffectiveSettings,
   clock: Clock,
   openLedger: () => Promise<GatewayLedger>,
+  closers: Closers,
 ): Promise<OpenGateway> {
-  switch (setting) {
+  switch (settings.gateway.value) {
     case "simulated": {
       const gateway = new SimulatedGateway({ ledger: await openLedger(), clock });
       return { gateway, moves: (paymentId) => gateway.moves(paymentId) };
     }
-    case "stripe":
-      throw new Error("stripe is not opened here yet");
+    case "stripe": {
+      const apiKey = stripeApiKeyOf(settings);
+      const url = settings.stripeUrl.value;
+      // Loaded here and not above: whoever uses another gateway does not pay for this one.
+      const { StripeGateway } = await import("../gateways/stripe/stripe-gateway.js");
+      const gateway = StripeGateway.open({ apiKey, ...(url === null ? {} : { url }) });
+      closers.add(() => gateway.close());
+      return { gateway };
+    }
   }
 }
 
 export function gatewayModule({ gateway }: OpenGateway): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(tokens.gateway).toConstantValue(gateway);
+    bind(tokens.authorizationLookup).toConstantValue(gateway);
   });
+}
+
+function stripeApiKeyOf({ gateway, stripeApiKey }: EffectiveSettings): string {
+  if (stripeApiKey.value !== null) return stripeApiKey.value;
+  const message = "is stripe:, which needs Stripe's secret key: set STRIPE_API_KEY";
+  // The value is right, what it needs is missing: never a usage error.
+  throw new ConfigurationError([{ source: gateway.source, kind: "environment", message }]);
 }

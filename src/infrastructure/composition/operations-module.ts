@@ -5,9 +5,13 @@ import { AuthenticateCaller } from "../../application/use-cases/authenticate-cal
 import { AuthorizePayment } from "../../application/use-cases/authorize-payment";
 import { CapturePayment } from "../../application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../application/use-cases/expire-authorizations";
+import { ImportAuthorization } from "../../application/use-cases/import-authorization";
 import { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
 import { ReadPayments } from "../../application/use-cases/read-payments";
 import { ReconcileOperations } from "../../application/use-cases/reconcile-operations";
+import { RefundPayment } from "../../application/use-cases/refund-payment";
+import { ReviewOperations } from "../../application/use-cases/review-operations";
+import { VoidPayment } from "../../application/use-cases/void-payment";
 import { UuidV7Generator } from "../identity/uuid-v7-generator";
 import { tokens } from "./tokens";
 
@@ -44,6 +48,16 @@ export function operationsModule(): ContainerModule {
     );
     bind(tokens.capturePayment).toResolvedValue(
       (context) => new CapturePayment(context),
+      [tokens.operations],
+    );
+    bind(tokens.importAuthorization).toResolvedValue(
+      (context, lookup) => new ImportAuthorization(context, lookup),
+      [tokens.operations, tokens.authorizationLookup],
+    );
+    bind(tokens.voidPayment).toResolvedValue((context) => new VoidPayment(context), [tokens.operations]);
+    bind(tokens.refundPayment).toResolvedValue((context) => new RefundPayment(context), [tokens.operations]);
+    bind(tokens.reviewOperations).toResolvedValue(
+      (context) => new ReviewOperations(context),
       [tokens.operations],
     );
     bind(tokens.readPayments).toResolvedValue((payments) => new ReadPayments(payments), [tokens.payments]);

@@ -40,7 +40,11 @@ export async function serve(
   const app = createHttpApp({
     metrics,
     authorizePayment: container.get(tokens.authorizePayment),
+    importAuthorization: container.get(tokens.importAuthorization),
     capturePayment: container.get(tokens.capturePayment),
+    voidPayment: container.get(tokens.voidPayment),
+    refundPayment: container.get(tokens.refundPayment),
+    reviewOperations: container.get(tokens.reviewOperations),
     readPayments: container.get(tokens.readPayments),
     authenticate: container.get(tokens.authenticateCaller),
     lockTimeouts: container.get(tokens.lockTimeouts),

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { PrometheusContentType, Registry } from "prom-client";
 import type { OperationContext } from "../../application/operations/operation-context";
 import type { ApiKeyStore } from "../../application/ports/api-key-store";
+import type { AuthorizationLookup } from "../../application/ports/authorization-lookup";
 import type { Clock } from "../../application/ports/clock";
 import type { IdGenerator } from "../../application/ports/id-generator";
 import type { LockProvider } from "../../application/ports/lock-provider";
@@ -14,9 +15,13 @@ import type { AuthenticateCaller } from "../../application/use-cases/authenticat
 import type { AuthorizePayment } from "../../application/use-cases/authorize-payment";
 import type { CapturePayment } from "../../application/use-cases/capture-payment";
 import type { ExpireAuthorizations } from "../../application/use-cases/expire-authorizations";
+import type { ImportAuthorization } from "../../application/use-cases/import-authorization";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
 import type { ReadPayments } from "../../application/use-cases/read-payments";
 import type { ReconcileOperations } from "../../application/use-cases/reconcile-operations";
+import type { RefundPayment } from "../../application/use-cases/refund-payment";
+import type { ReviewOperations } from "../../application/use-cases/review-operations";
+import type { VoidPayment } from "../../application/use-cases/void-payment";
 
 /** Each names one thing and its type, so that binding or asking for the wrong one does not compile. */
 export const tokens = {
@@ -30,10 +35,15 @@ export const tokens = {
   apiKeys: token<ApiKeyStore>("ApiKeyStore"),
   migration: token<StoreMigration>("StoreMigration"),
   gateway: token<PaymentGateway>("PaymentGateway"),
+  authorizationLookup: token<AuthorizationLookup>("AuthorizationLookup"),
   operations: token<OperationContext>("OperationContext"),
   authenticateCaller: token<AuthenticateCaller>("AuthenticateCaller"),
   authorizePayment: token<AuthorizePayment>("AuthorizePayment"),
   capturePayment: token<CapturePayment>("CapturePayment"),
+  importAuthorization: token<ImportAuthorization>("ImportAuthorization"),
+  voidPayment: token<VoidPayment>("VoidPayment"),
+  refundPayment: token<RefundPayment>("RefundPayment"),
+  reviewOperations: token<ReviewOperations>("ReviewOperations"),
   readPayments: token<ReadPayments>("ReadPayments"),
   manageApiKeys: token<ManageApiKeys>("ManageApiKeys"),
   reconcileOperations: token<ReconcileOperations>("ReconcileOperations"),

@@ -51,7 +51,7 @@ export const settings = {
     argument: "<url>",
     describe: "another address of Stripe's API, for tests",
     fallback: null,
-    parse: parseHttpUrl,
+    parse: parseOrigin,
   }),
   snapshots: setting({
     flag: "snapshots",
@@ -154,6 +154,15 @@ function parseHttpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new SettingError("is an http:// or https:// URL");
   return text.replace(/\/+$/, "");
+}
+
+function parseOrigin(text: string): string {
+  const url = parseHttpUrl(text);
+  const { origin, pathname, search, hash, username, password } = new URL(url);
+  if (pathname !== "/" || search + hash + username + password !== "") {
+    throw new SettingError("is http(s)://host or http(s)://host:port, with nothing after it");
+  }
+  return origin;
 }
 
 function parseHost(text: string): string {

@@ -29,6 +29,7 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   private readonly entries = new Map<PaymentId, Entry>();
   private readonly paymentOfOperation = new Map<OperationId, PaymentId>();
   private readonly paymentOfAuthorizeKey = new Map<string, PaymentId>();
+  private readonly paymentOfAuthorization = new Map<string, PaymentId>();
 
   constructor(private readonly guards: readonly Guard[] = paymentGuards) {}
 
@@ -53,6 +54,8 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     const key = facts.operations.find(({ kind }) => kind === "authorize")?.idempotencyKey ?? null;
     const owner =
       key === null ? undefined : this.paymentOfAuthorizeKey.get(authorizeKey(facts.merchant, key));
+    const authorization = facts.authorizationReference;
+    const authorized = authorization === null ? undefined : this.paymentOfAuthorization.get(authorization);
     const write: Write = {
       payment,
       expectedVersion,
@@ -60,6 +63,7 @@ export class InMemoryPaymentRepository implements PaymentRepository {
       stored: before,
       storedEvents: before?.events ?? [],
       authorizeKeyTaken: owner !== undefined && owner !== facts.id,
+      authorizationTaken: authorized !== undefined && authorized !== facts.id,
     };
     const refusing = this.guards.find((guard) => guard.refuses(write));
     if (refusing !== undefined) throw refusing.error(write);
@@ -71,6 +75,7 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     this.entries.set(facts.id, { ...stored, events: [...write.storedEvents, ...payment.newEvents] });
     for (const { id } of facts.operations) this.paymentOfOperation.set(id, facts.id);
     if (key !== null) this.paymentOfAuthorizeKey.set(authorizeKey(facts.merchant, key), facts.id);
+    if (authorization !== null) this.paymentOfAuthorization.set(authorization, facts.id);
     return stored;
   }
 

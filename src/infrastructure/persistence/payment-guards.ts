@@ -1,4 +1,5 @@
 import {
+  DuplicateAuthorizationError,
   DuplicateKeyError,
   VersionConflictError,
   type StoredPayment,
@@ -16,6 +17,7 @@ export interface Write {
   readonly stored: StoredPayment | undefined;
   readonly storedEvents: readonly PaymentEvent[];
   readonly authorizeKeyTaken: boolean;
+  readonly authorizationTaken: boolean;
 }
 
 /** One reason to refuse a write. Each holds without the others. */
@@ -28,6 +30,7 @@ export interface Guard {
 export type GuardName =
   | "version"
   | "one_payment_per_authorize_key"
+  | "one_payment_per_authorization"
   | "one_open_operation"
   | "one_succeeded_capture"
   | "one_operation_per_key"
@@ -47,6 +50,11 @@ export const paymentGuards: readonly Guard[] = [
         ? new VersionConflictError(facts.id)
         : new DuplicateKeyError(facts.merchant, key);
     },
+  },
+  {
+    name: "one_payment_per_authorization",
+    refuses: ({ authorizationTaken }) => authorizationTaken,
+    error: ({ payment: { facts } }) => new DuplicateAuthorizationError(facts.authorizationReference ?? ""),
   },
   conflict("one_open_operation", ({ operations }) => operations.filter(isOpen).length > 1),
   conflict(

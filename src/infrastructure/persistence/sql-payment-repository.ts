@@ -1,4 +1,5 @@
 import {
+  DuplicateAuthorizationError,
   DuplicateKeyError,
   VersionConflictError,
   type DueOperation,
@@ -86,7 +87,10 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
         events: payment.newEvents.map((event) => eventRow(event, id)),
       });
     } catch (error) {
-      throw error instanceof ConstraintViolationError ? refusalOf(payment, error) : error;
+      if (!(error instanceof ConstraintViolationError)) throw error;
+      // A payment that is written as new a second time is in its own way, whichever index says so first.
+      const itself = expectedVersion === "new" && (await this.find(id)) !== null;
+      throw itself ? new VersionConflictError(id, { cause: error }) : refusalOf(payment, error);
     }
     if (!written) throw new VersionConflictError(id);
     const [saved] = this.remember([payment.stored()]);
@@ -161,6 +165,10 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
 }
 
 function refusalOf({ facts }: Payment, error: ConstraintViolationError): Error {
+  const { authorizationReference } = facts;
+  if (error.constraint === "one_payment_per_authorization" && authorizationReference !== null) {
+    return new DuplicateAuthorizationError(authorizationReference);
+  }
   const key = facts.operations.find(({ kind }) => kind === "authorize")?.idempotencyKey;
   return error.constraint === "one_payment_per_authorize_key" && key !== undefined && key !== null
     ? new DuplicateKeyError(facts.merchant, key)

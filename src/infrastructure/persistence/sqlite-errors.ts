@@ -11,6 +11,7 @@ const FROM_SQLITE = new Set<unknown>(["ERR_SQLITE_ERROR", "ERR_INVALID_STATE"]);
 /** SQLite names the columns of a unique index, not the index. */
 const constraintNames: Readonly<Record<string, string>> = {
   "operations.merchant_id, operations.idempotency_key": "one_payment_per_authorize_key",
+  "payments.authorization_reference": "one_payment_per_authorization",
 };
 
 /**

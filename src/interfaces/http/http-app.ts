@@ -12,10 +12,12 @@ import { requestHistogram, type MetricsRegistry } from "./http-metrics";
 import type { Lifecycle } from "./lifecycle";
 import { docsRouter } from "./docs-router";
 import { paymentsRouter, type PaymentUseCases } from "./payments-router";
+import { reviewsRouter, type ReviewsRouterParts } from "./reviews-router";
 import { RequestError } from "./request-error";
 import { route } from "./routes";
 
 export interface HttpAppParts extends PaymentUseCases {
+  readonly reviewOperations: ReviewsRouterParts["reviewOperations"];
   readonly authenticate: Pick<AuthenticateCaller, "execute">;
   /** The configured wait for a payment's lock; a request only ever shortens it. */
   readonly lockTimeouts: LockTimeoutPolicy;
@@ -56,6 +58,7 @@ export function createHttpApp(parts: HttpAppParts): Express {
     knowCaller,
     paymentsRouter({ inWorld: (_request, _response, work) => work(parts), lockTimeouts, lifecycle }),
   );
+  app.use("/reviews", knowCaller, reviewsRouter(parts));
   if (gatewayMoves !== undefined) app.use("/gateway", knowCaller, gatewayRouter(gatewayMoves));
 
   app.use(healthRouter(parts));

@@ -46,6 +46,8 @@ export const paymentEventAnswer = z.strictObject({
 
 export const onePaymentAnswer = z.strictObject({ payment: paymentAnswer });
 export const capturedAnswer = z.strictObject({ capture: operationAnswer, payment: paymentAnswer });
+export const voidedAnswer = z.strictObject({ void: operationAnswer, payment: paymentAnswer });
+export const refundedAnswer = z.strictObject({ refund: operationAnswer, payment: paymentAnswer });
 export const paymentListAnswer = z.strictObject({
   data: z.array(paymentAnswer),
   nextCursor: z.string().nullable(),

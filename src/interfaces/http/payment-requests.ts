@@ -25,9 +25,46 @@ export const authorizeRequest = z.strictObject({
     .meta({ description: "For how many seconds the payment can be captured." }),
 });
 
-export const captureRequest = z.strictObject({
+const importExpiry = z.int().min(1).max(MAX_EXPIRY_SECONDS).optional().meta({
+  description:
+    "For how many seconds the payment can be captured; never longer than the gateway keeps the money.",
+});
+
+/** An authorization made elsewhere. Its amount and currency are the gateway's to say. */
+export const importRequest = z.strictObject({
+  gatewayReference: text(255).meta({
+    description:
+      "What the gateway calls the authorization: `pi_…` at Stripe; the simulated gateway knows `ext_1250_eur_<name>`.",
+  }),
+  reference: text(255).optional(),
+  metadata: metadata.optional(),
+  expiresIn: importExpiry,
+});
+
+/** What `POST /payments` takes: one or the other. */
+export const newPaymentRequest = z.union([authorizeRequest, importRequest]);
+
+const partialAmount = {
   amount: amountIn.optional(),
   currency: currencyIn.optional().meta({ description: "If given, it has to be the payment's." }),
+};
+
+export const captureRequest = z.strictObject(partialAmount);
+
+export const voidRequest = z.strictObject({});
+
+export const refundRequest = z.strictObject(partialAmount);
+
+/** What a person found out at the gateway. */
+export const reviewRequest = z.strictObject({
+  outcome: z.enum(["moved", "not_moved"]).meta({ description: "Whether the money moved." }),
+  evidence: text(2_000).meta({
+    description: "How one knows: where one looked, and what was there. It stays in the payment's history.",
+  }),
+  gatewayReference: text(255).optional().meta({
+    description:
+      "What the gateway calls the authorization or the movement; needed when an authorization turns out to have succeeded.",
+  }),
 });
 
 export const visibleStatuses = [
@@ -42,13 +79,16 @@ export const visibleStatuses = [
   "declined",
 ] as const;
 
-export const listQuery = z.strictObject({
+export const pageQuery = z.strictObject({
   limit: z.int().min(1).max(100).default(20).meta({ description: "How many at most." }),
   cursor: z
     .string()
     .regex(/^[\x21-\x7e]{1,1024}$/, "is not a cursor")
     .optional()
     .meta({ description: "`nextCursor` of the page before." }),
+});
+
+export const listQuery = pageQuery.extend({
   status: z.enum(visibleStatuses).optional(),
   reference: text(255).optional(),
   createdFrom: instantIn.optional().meta({ description: "Inclusive." }),

@@ -4,26 +4,39 @@ import type { Caller } from "../../application/operations/through-gateway";
 import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import type { AuthorizePayment } from "../../application/use-cases/authorize-payment";
 import type { CapturePayment } from "../../application/use-cases/capture-payment";
+import type { ImportAuthorization } from "../../application/use-cases/import-authorization";
 import type { ReadPayments } from "../../application/use-cases/read-payments";
-import { parsePaymentId } from "../../domain/identifiers";
+import type { RefundPayment } from "../../application/use-cases/refund-payment";
+import type { VoidPayment } from "../../application/use-cases/void-payment";
+import { parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
 import { isOpen } from "../../domain/operation";
 import { answerJson } from "./answer";
-import { whileCallerWaits } from "./hang-up";
+import { asCaller } from "./as-caller";
 import { idempotencyKeyOf } from "./idempotency-key";
 import { jsonBody } from "./json-body";
 import type { Lifecycle } from "./lifecycle";
-import { lockBudgetOf } from "./lock-budget";
-import { authorizeRequest, captureRequest, listQuery } from "./payment-requests";
+import {
+  authorizeRequest,
+  captureRequest,
+  importRequest,
+  listQuery,
+  refundRequest,
+  voidRequest,
+} from "./payment-requests";
 import { presentEvent, presentOperation, presentPayment } from "./present-payment";
 import { IN_PROGRESS_SECONDS } from "./problem-table";
-import { callerOf, contextOf } from "./request-context";
+import { callerOf } from "./request-context";
 import { route } from "./routes";
 import { validBody, validQuery } from "./validation";
+import { withoutUndefined } from "./without-undefined";
 
 /** A world of payments: the service's own, or a sandbox's. */
 export interface PaymentUseCases {
   readonly authorizePayment: Pick<AuthorizePayment, "execute">;
+  readonly importAuthorization: Pick<ImportAuthorization, "execute">;
   readonly capturePayment: Pick<CapturePayment, "execute">;
+  readonly voidPayment: Pick<VoidPayment, "execute">;
+  readonly refundPayment: Pick<RefundPayment, "execute">;
   readonly readPayments: Pick<ReadPayments, "one" | "list" | "history">;
 }
 
@@ -39,71 +52,64 @@ export interface PaymentsRouterParts {
 }
 
 /** The payments routes of one world. In each the order of the checks is that of the published table. */
-export function paymentsRouter({ inWorld, lockTimeouts, lifecycle }: PaymentsRouterParts): Router {
+export function paymentsRouter(parts: PaymentsRouterParts): Router {
+  const { inWorld } = parts;
   const router = Router({ mergeParams: true });
 
-  const asCaller = <T>(request: Request, response: Response, move: (caller: Caller) => Promise<T>) =>
-    whileCallerWaits(response, lifecycle, (signal) => {
-      lifecycle.assertServing();
-      const { merchant, keyId } = callerOf(response);
-      const actor = { apiKey: keyId, requestId: contextOf(response).requestId };
-      return move({ merchant, actor, signal, lockTimeout: lockBudgetOf(request, lockTimeouts) });
-    });
+  const moves = (
+    request: Request,
+    response: Response,
+    move: (world: PaymentUseCases, caller: Caller) => Promise<OperationOutcome>,
+  ) =>
+    inWorld(request, response, (world) =>
+      asCaller(request, response, parts, (caller) => move(world, caller)),
+    );
 
-  const authorize: RequestHandler = async (request, response) => {
+  const begin: RequestHandler = async (request, response) => {
     const idempotencyKey = idempotencyKeyOf(request);
-    const body = validBody(authorizeRequest, request.body);
-    const outcome = await inWorld(request, response, ({ authorizePayment }) =>
-      asCaller(request, response, (caller) =>
-        authorizePayment.execute(
-          {
-            idempotencyKey,
-            amount: { amount: body.amount, currency: body.currency },
-            paymentMethod: body.paymentMethod,
-            reference: body.reference ?? null,
-            metadata: body.metadata ?? {},
-            expiresInSeconds: body.expiresIn,
-          },
-          caller,
-        ),
-      ),
+    const outcome = await moves(
+      request,
+      response,
+      isImport(request.body)
+        ? importing(request.body, idempotencyKey)
+        : authorizing(request.body, idempotencyKey),
     );
     response.setHeader("Location", `${request.baseUrl}/${outcome.payment.id}`);
     answerOutcome(response, outcome, { payment: presentPayment(outcome.payment) });
   };
 
   const capture: RequestHandler = async (request, response) => {
-    const paymentId = paymentIdOf(request);
-    const idempotencyKey = idempotencyKeyOf(request);
-    const { amount, currency } = validBody(captureRequest, request.body);
-    const command = {
-      paymentId,
-      idempotencyKey,
-      ...(amount === undefined ? {} : { amount }),
-      ...(currency === undefined ? {} : { currency }),
-    };
-    const outcome = await inWorld(request, response, ({ capturePayment }) =>
-      asCaller(request, response, (caller) => capturePayment.execute(command, caller)),
+    const target = targetOf(request);
+    const command = { ...target, ...withoutUndefined(validBody(captureRequest, request.body)) };
+    const outcome = await moves(request, response, ({ capturePayment }, caller) =>
+      capturePayment.execute(command, caller),
     );
-    answerOutcome(response, outcome, {
-      capture: presentOperation(outcome.operation),
-      payment: presentPayment(outcome.payment),
-    });
+    answerMovement(response, "capture", outcome);
+  };
+
+  const release: RequestHandler = async (request, response) => {
+    const target = targetOf(request);
+    validBody(voidRequest, request.body);
+    const outcome = await moves(request, response, ({ voidPayment }, caller) =>
+      voidPayment.execute(target, caller),
+    );
+    answerMovement(response, "void", outcome);
+  };
+
+  const refund: RequestHandler = async (request, response) => {
+    const target = targetOf(request);
+    const command = { ...target, ...withoutUndefined(validBody(refundRequest, request.body)) };
+    const outcome = await moves(request, response, ({ refundPayment }, caller) =>
+      refundPayment.execute(command, caller),
+    );
+    answerMovement(response, "refund", outcome);
   };
 
   const list: RequestHandler = async (request, response) => {
-    const { limit, cursor, status, reference, createdFrom, createdTo } = validQuery(listQuery, request.query);
+    const query = withoutUndefined(validQuery(listQuery, request.query));
     const { merchant } = callerOf(response);
     const page = await inWorld(request, response, ({ readPayments }) =>
-      readPayments.list({
-        merchant,
-        limit,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(status === undefined ? {} : { status }),
-        ...(reference === undefined ? {} : { reference }),
-        ...(createdFrom === undefined ? {} : { createdFrom }),
-        ...(createdTo === undefined ? {} : { createdTo }),
-      }),
+      readPayments.list({ ...query, merchant }),
     );
     answerJson(response, 200, { data: page.data.map(presentPayment), nextCursor: page.nextCursor });
   };
@@ -122,11 +128,44 @@ export function paymentsRouter({ inWorld, lockTimeouts, lifecycle }: PaymentsRou
     answerJson(response, 200, { data: events.map(presentEvent), nextCursor: null });
   };
 
-  route(router, "/", { post: [keyChecked, jsonBody, authorize], get: list });
+  const movement = (handler: RequestHandler) => ({ post: [paymentIdChecked, keyChecked, jsonBody, handler] });
+  route(router, "/", { post: [keyChecked, jsonBody, begin], get: list });
   route(router, "/:paymentId", { get: show });
   route(router, "/:paymentId/events", { get: history });
-  route(router, "/:paymentId/capture", { post: [paymentIdChecked, keyChecked, jsonBody, capture] });
+  route(router, "/:paymentId/capture", movement(capture));
+  route(router, "/:paymentId/void", movement(release));
+  route(router, "/:paymentId/refunds", movement(refund));
   return router;
+}
+
+function isImport(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "gatewayReference" in body;
+}
+
+function authorizing(sent: unknown, idempotencyKey: IdempotencyKey) {
+  const body = validBody(authorizeRequest, sent);
+  const command = {
+    idempotencyKey,
+    amount: { amount: body.amount, currency: body.currency },
+    paymentMethod: body.paymentMethod,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? {},
+    expiresInSeconds: body.expiresIn,
+  };
+  return ({ authorizePayment }: PaymentUseCases, caller: Caller) => authorizePayment.execute(command, caller);
+}
+
+function importing(sent: unknown, idempotencyKey: IdempotencyKey) {
+  const body = validBody(importRequest, sent);
+  const command = {
+    idempotencyKey,
+    gatewayReference: body.gatewayReference,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? {},
+    expiresInSeconds: body.expiresIn ?? null,
+  };
+  return ({ importAuthorization }: PaymentUseCases, caller: Caller) =>
+    importAuthorization.execute(command, caller);
 }
 
 /** Before the body is read, because it comes before the body in the table. */
@@ -140,9 +179,24 @@ const keyChecked: RequestHandler = (request, _response, next) => {
   next();
 };
 
+function targetOf(request: Request) {
+  return { paymentId: paymentIdOf(request), idempotencyKey: idempotencyKeyOf(request) };
+}
+
 function paymentIdOf(request: Request) {
   const { paymentId } = request.params;
   return parsePaymentId(typeof paymentId === "string" ? paymentId : "");
+}
+
+function answerMovement(
+  response: Response,
+  name: "capture" | "void" | "refund",
+  outcome: OperationOutcome,
+): void {
+  answerOutcome(response, outcome, {
+    [name]: presentOperation(outcome.operation),
+    payment: presentPayment(outcome.payment),
+  });
 }
 
 /** 201 for what has happened; 202 while nobody knows yet, and then the same key asks again. */

@@ -1,4 +1,8 @@
-import { VersionConflictError, DuplicateKeyError } from "../../../src/application/ports/payment-repository";
+import {
+  DuplicateAuthorizationError,
+  DuplicateKeyError,
+  VersionConflictError,
+} from "../../../src/application/ports/payment-repository";
 import type { Payment } from "../../../src/domain/payment";
 import { paymentGuards, type GuardName } from "../../../src/infrastructure/persistence/payment-guards";
 import {
@@ -61,6 +65,11 @@ const offences: Record<GuardName, () => Offence> = {
     second: authorizingPayment({ key: "order-1" }),
     expectedVersion: "new",
   }),
+  one_payment_per_authorization: () => ({
+    first: authorizedPayment({ merchant: "acme", authorizationReference: "pi_1" }),
+    second: authorizedPayment({ merchant: "other", authorizationReference: "pi_1" }),
+    expectedVersion: "new",
+  }),
   captured_within_authorized: () => {
     const tooMuch = forgedOperation(authorized, { amount: authorized.facts.amount.amount + 1n });
     return {
@@ -118,8 +127,11 @@ export function describePaymentGuards(name: string, make: () => Promise<PaymentR
       return harness.repository.save(second, expectedVersion);
     }
 
-    const refusal = (guard: GuardName) =>
-      guard === "one_payment_per_authorize_key" ? DuplicateKeyError : VersionConflictError;
+    const refusals: Partial<Record<GuardName, new (...args: never[]) => Error>> = {
+      one_payment_per_authorize_key: DuplicateKeyError,
+      one_payment_per_authorization: DuplicateAuthorizationError,
+    };
+    const refusal = (guard: GuardName) => refusals[guard] ?? VersionConflictError;
 
     it.each(all)("%s alone refuses what it is there to refuse", async (guard) => {
       for (const other of all) if (other !== guard) await harness.removeGuard(other);

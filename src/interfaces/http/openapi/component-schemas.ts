@@ -9,12 +9,31 @@ import {
   paymentAnswer,
   paymentEventAnswer,
   paymentListAnswer,
+  refundedAnswer,
+  voidedAnswer,
 } from "../payment-answers";
-import { authorizeRequest, captureRequest } from "../payment-requests";
+import {
+  authorizeRequest,
+  captureRequest,
+  importRequest,
+  newPaymentRequest,
+  refundRequest,
+  reviewRequest,
+  voidRequest,
+} from "../payment-requests";
+import { reviewedAnswer, reviewListAnswer } from "../reviews-router";
 import { problemAnswer } from "./problem-schema";
 
 /** The very schemas that validate requests; in the document as they come over the wire. */
-const requests = { AuthorizeRequest: authorizeRequest, CaptureRequest: captureRequest };
+const requests = {
+  AuthorizeRequest: authorizeRequest,
+  ImportRequest: importRequest,
+  NewPaymentRequest: newPaymentRequest,
+  CaptureRequest: captureRequest,
+  VoidRequest: voidRequest,
+  RefundRequest: refundRequest,
+  ReviewRequest: reviewRequest,
+};
 
 const answers = {
   Operation: operationAnswer,
@@ -22,6 +41,10 @@ const answers = {
   PaymentEvent: paymentEventAnswer,
   OnePayment: onePaymentAnswer,
   Captured: capturedAnswer,
+  Voided: voidedAnswer,
+  Refunded: refundedAnswer,
+  ReviewList: reviewListAnswer,
+  Reviewed: reviewedAnswer,
   PaymentList: paymentListAnswer,
   EventList: eventListAnswer,
   GatewayMoves: gatewayMovesAnswer,

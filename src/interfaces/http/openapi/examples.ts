@@ -31,13 +31,13 @@ function payment(change: object = {}) {
     createdAt: AT,
     updatedAt: AT,
     captures: [] as object[],
-    refunds: [],
+    refunds: [] as object[],
     ...change,
   };
 }
 
-function captured(change: object = {}, ofPayment: object = {}) {
-  const capture = {
+function operation(change: object = {}) {
+  return {
     id: OPERATION,
     status: "succeeded",
     amount: 1250,
@@ -47,8 +47,18 @@ function captured(change: object = {}, ofPayment: object = {}) {
     settledAt: AT,
     ...change,
   };
+}
+
+function captured(change: object = {}, ofPayment: object = {}) {
+  const capture = operation(change);
   const after = { status: "captured", amountCapturable: 0, amountCaptured: capture.amount };
   return { capture, payment: payment({ ...after, ...ofPayment, captures: [capture] }) };
+}
+
+function refunded(amount: number) {
+  const { capture, payment: before } = captured();
+  const refund = operation({ amount });
+  return { refund, payment: { ...before, amountRefunded: amount, captures: [capture], refunds: [refund] } };
 }
 
 function problem(code: ProblemCode, instance: string, detail: string, facts: object = {}) {
@@ -58,8 +68,17 @@ function problem(code: ProblemCode, instance: string, detail: string, facts: obj
 }
 
 const capturePath = `/payments/${PAYMENT}/capture`;
+const gatewayReference = "ext_1250_eur_browser";
+const evidence = "The gateway's dashboard shows the capture of 12.50 EUR, at 12:00:01.";
 const by = { apiKey: null, requestId: REQUEST };
 const lock = { fencingToken: "1772366400001", waitedMs: 0 };
+
+const authorizeAnswered = {
+  asked: "authorize",
+  key: `${OPERATION}.1`,
+  answer: "succeeded",
+  reference: `auth_${OPERATION}.1`,
+};
 
 /** The order is that of the page. */
 export const examples = [
@@ -103,6 +122,27 @@ export const examples = [
     }),
   },
   {
+    name: "import",
+    operationId: "authorizePayment",
+    summary: "An authorization that was made elsewhere",
+    body: { gatewayReference, reference: "order-1042", metadata: { basket: "7" } },
+    status: 201,
+    answer: { payment: payment() },
+  },
+  {
+    name: "importedBefore",
+    operationId: "authorizePayment",
+    summary: "The authorization is another payment's",
+    body: { gatewayReference },
+    status: 409,
+    answer: problem(
+      "authorization_already_imported",
+      "/payments",
+      `The authorization ${gatewayReference} belongs to another payment already.`,
+      { gatewayReference },
+    ),
+  },
+  {
     name: "page",
     operationId: "listPayments",
     summary: "The only page",
@@ -136,7 +176,7 @@ export const examples = [
           data: {
             by,
             lock,
-            gateway: { asked: "authorize", answer: "succeeded" },
+            gateway: authorizeAnswered,
             operationId: OPERATION,
             amount: 1250,
           },
@@ -148,7 +188,7 @@ export const examples = [
           data: {
             by,
             lock,
-            gateway: { asked: "authorize", answer: "succeeded" },
+            gateway: authorizeAnswered,
             expiresAt: "2026-03-08T12:00:00.000Z",
           },
         },
@@ -202,6 +242,104 @@ export const examples = [
     answer: problem("amount_exceeds_authorized", capturePath, "At most 1250 minor units are authorized.", {
       maxAmount: 1250,
     }),
+  },
+  {
+    name: "void",
+    operationId: "voidPayment",
+    summary: "The order was cancelled",
+    body: {},
+    status: 201,
+    answer: { void: operation(), payment: payment({ status: "voided", amountCapturable: 0 }) },
+  },
+  {
+    name: "notVoidable",
+    operationId: "voidPayment",
+    summary: "It has been captured",
+    body: {},
+    status: 409,
+    answer: problem(
+      "payment_not_voidable",
+      `/payments/${PAYMENT}/void`,
+      `Payment ${PAYMENT} is captured: only an authorized payment can be voided.`,
+      { paymentId: PAYMENT, paymentStatus: "captured" },
+    ),
+  },
+  {
+    name: "refund",
+    operationId: "refundPayment",
+    summary: "2.50 EUR of it",
+    body: { amount: 250, currency: "EUR" },
+    status: 201,
+    answer: refunded(250),
+  },
+  {
+    name: "refundAll",
+    operationId: "refundPayment",
+    summary: "All that is left",
+    body: {},
+    status: 201,
+    answer: refunded(1250),
+  },
+  {
+    name: "refundTooMuch",
+    operationId: "refundPayment",
+    summary: "More than was captured",
+    body: { amount: 1251 },
+    status: 422,
+    answer: problem(
+      "amount_exceeds_captured",
+      `/payments/${PAYMENT}/refunds`,
+      "At most 1250 minor units are left to refund.",
+      { maxAmount: 1250 },
+    ),
+  },
+  {
+    name: "waiting",
+    operationId: "listReviews",
+    summary: "A capture that the gateway shows with another amount",
+    status: 200,
+    answer: {
+      data: [
+        {
+          operationId: OPERATION,
+          paymentId: PAYMENT,
+          merchant: "default",
+          kind: "capture",
+          amount: 1250,
+          currency: "EUR",
+          reason: "captured with another amount: 12.00 EUR",
+          since: AT,
+          createdAt: AT,
+          gatewayKey: `${OPERATION}.1`,
+          authorizationReference: `auth_${OPERATION}.1`,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  {
+    name: "moved",
+    operationId: "resolveReview",
+    summary: "The money moved",
+    body: { outcome: "moved", evidence },
+    status: 200,
+    answer: {
+      operation: { kind: "capture", ...operation() },
+      payment: captured().payment,
+    },
+  },
+  {
+    name: "decidedBefore",
+    operationId: "resolveReview",
+    summary: "Somebody else was faster",
+    body: { outcome: "not_moved", evidence },
+    status: 409,
+    answer: problem(
+      "operation_not_in_review",
+      `/reviews/${OPERATION}`,
+      `Operation ${OPERATION} is succeeded: there is nothing for a person to decide.`,
+      { operationId: OPERATION, operationStatus: "succeeded" },
+    ),
   },
   {
     name: "once",

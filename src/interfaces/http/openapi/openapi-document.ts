@@ -4,6 +4,7 @@ import { componentSchemas, jsonSchemaOf, schemaReference, type JsonSchema } from
 import type { DocumentedAnswer, DocumentedExample, DocumentedRoute, HeaderName } from "./documented-route";
 import { examples } from "./examples";
 import { paymentRoutes } from "./payment-routes";
+import { reviewRoutes } from "./review-routes";
 import { serviceRoutes } from "./service-routes";
 
 const DESCRIPTION = `Captures each payment exactly once: whoever repeats a request, and however often, with the same
@@ -35,7 +36,11 @@ const storedRefusals: Record<OperationFailureCode, true> = {
 };
 
 const documentedExamples: readonly DocumentedExample[] = examples;
-export const documentedRoutes: readonly DocumentedRoute[] = [...paymentRoutes, ...serviceRoutes];
+export const documentedRoutes: readonly DocumentedRoute[] = [
+  ...paymentRoutes,
+  ...reviewRoutes,
+  ...serviceRoutes,
+];
 
 /** OpenAPI 3.1, from the schemas that validate, the table of problems, and the routes as they are described. */
 export function openApiDocument(version: string): object {
@@ -53,7 +58,7 @@ export function openApiDocument(version: string): object {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    tags: [{ name: "Payments" }, { name: "Simulated gateway" }, { name: "Service" }],
+    tags: [{ name: "Payments" }, { name: "Reviews" }, { name: "Simulated gateway" }, { name: "Service" }],
     paths,
     components: {
       schemas,
@@ -86,7 +91,7 @@ function operation(route: DocumentedRoute, schemas: Readonly<Record<string, Json
       : {
           requestBody: {
             // What needs no member may be left out as a whole.
-            required: schemas[body]?.["required"] !== undefined,
+            required: schemas[body]?.["required"] !== undefined || schemas[body]?.["anyOf"] !== undefined,
             content: {
               "application/json": {
                 schema: schemaReference(body),

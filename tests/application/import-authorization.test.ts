@@ -1,0 +1,180 @@
+import type { AuthorizationLookup, LookupAnswer } from "../../src/application/ports/authorization-lookup";
+import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
+import { parseIdempotencyKey, parseMerchantId } from "../../src/domain/identifiers";
+import { money, parseCurrency } from "../../src/domain/money";
+import { codeOf, PaymentsWorld } from "../support/payments-world";
+
+const REFERENCE = "ext_1250_eur_browser";
+const HOUR = 3_600_000;
+
+class ImportWorld extends PaymentsWorld {
+  lookups = 0;
+  answer: (() => Promise<LookupAnswer>) | undefined;
+  readonly lookup: AuthorizationLookup = {
+    lookupAuthorization: (request) => {
+      this.lookups += 1;
+      return this.answer?.() ?? this.simulated.lookupAuthorization(request);
+    },
+  };
+
+  import(key = "k", gatewayReference = REFERENCE, change: { merchant?: string; expires?: number } = {}) {
+    return new ImportAuthorization(this.context, this.lookup).execute(
+      {
+        idempotencyKey: parseIdempotencyKey(key),
+        gatewayReference,
+        reference: "order-1",
+        metadata: { b: "2", a: "1" },
+        expiresInSeconds: change.expires ?? null,
+      },
+      this.caller(change.merchant === undefined ? {} : { merchant: parseMerchantId(change.merchant) }),
+    );
+  }
+}
+
+function found(change: Partial<Extract<LookupAnswer, { outcome: "found" }>["authorization"]> = {}) {
+  const authorization = {
+    reference: REFERENCE,
+    amount: money(1_250n, parseCurrency("EUR")),
+    expiresAt: null,
+    paymentId: null,
+    ...change,
+  };
+  return async (): Promise<LookupAnswer> => ({ outcome: "found", authorization });
+}
+
+describe("an authorization that was made elsewhere", () => {
+  test("becomes a payment that lives like any other, and nothing was sent for it", async () => {
+    const world = new ImportWorld();
+    const { payment } = await world.import();
+    expect(payment.facts).toMatchObject({
+      status: "authorized",
+      amount: { amount: 1_250n, currency: "EUR" },
+      authorizationReference: REFERENCE,
+      reference: "order-1",
+    });
+    expect(world.gateway.calls).toEqual([]);
+    expect(await codeOf(world.capture(payment.id, "c"))).toBe("succeeded");
+    expect(await world.timesCaptured(payment.id)).toBe(1);
+    const [authorized] = (await world.context.payments.events(payment.id)) ?? [];
+    expect(authorized?.data).toMatchObject({ imported: REFERENCE, by: { key: "test" } });
+  });
+
+  test("with the same key again is the same payment, and the gateway is not asked", async () => {
+    const world = new ImportWorld();
+    const first = await world.import();
+    await world.capture(first.payment.id, "c");
+    const again = await world.import();
+    expect(again).toMatchObject({ replayed: true, operation: first.operation });
+    expect(again.payment.facts).toMatchObject({ id: first.payment.id, status: "authorized" });
+    expect(world.lookups).toBe(1);
+  });
+
+  test("is refused for a key that asked for something else, imported or authorized", async () => {
+    const world = new ImportWorld();
+    await world.import();
+    expect(await codeOf(world.import("k", "ext_1_eur_other"))).toBe("idempotency_key_reused");
+    expect(await codeOf(world.import("k", REFERENCE, { expires: 60 }))).toBe("idempotency_key_reused");
+  });
+
+  test("makes one payment, whoever asks, with whatever key", async () => {
+    const world = new ImportWorld();
+    await world.import();
+    expect(await codeOf(world.import("other"))).toBe("authorization_already_imported");
+    expect(await codeOf(world.import("k", REFERENCE, { merchant: "stranger" }))).toBe(
+      "authorization_already_imported",
+    );
+  });
+
+  test("refused leaves the key free", async () => {
+    const world = new ImportWorld();
+    await world.import();
+    expect(await codeOf(world.import("other"))).toBe("authorization_already_imported");
+    expect(await codeOf(world.import("other", "ext_1_eur_other"))).toBe("succeeded");
+  });
+
+  test("asked for at once with one key makes one payment that all get", async () => {
+    const world = new ImportWorld();
+    const answers = await Promise.all([world.import(), world.import(), world.import()]);
+    expect(new Set(answers.map(({ payment }) => payment.id)).size).toBe(1);
+  });
+
+  test("asked for at once with several keys makes one payment", async () => {
+    const world = new ImportWorld();
+    const codes = await Promise.all(["a", "b", "c"].map((key) => codeOf(world.import(key))));
+    expect(codes.sort()).toEqual([
+      "authorization_already_imported",
+      "authorization_already_imported",
+      "succeeded",
+    ]);
+  });
+
+  test("that was made by this service belongs to the payment it was made for", async () => {
+    const world = new ImportWorld();
+    const id = await world.authorize();
+    const { authorizationReference } = (await world.payment(id)).facts;
+    expect(await codeOf(world.import("k", authorizationReference ?? ""))).toBe(
+      "authorization_already_imported",
+    );
+  });
+});
+
+describe("the gateway", () => {
+  test("that knows no such authorization", async () => {
+    expect(await codeOf(new ImportWorld().import("k", "ext_nothing"))).toBe("authorization_not_found");
+  });
+
+  test("that holds no money under it any more", async () => {
+    const world = new ImportWorld();
+    const { payment } = await world.import();
+    await world.capture(payment.id, "c");
+    expect(await codeOf(world.import("other"))).toBe("authorization_not_capturable");
+  });
+
+  test.each([
+    [
+      "does not know what it is asked",
+      async (): Promise<LookupAnswer> => ({ outcome: "unknown", reason: "?" }),
+    ],
+    ["breaks its contract", () => Promise.reject(new Error("a defect"))],
+  ])("that %s is not reached: nothing is stored, and the same key may try again", async (_, answer) => {
+    const world = new ImportWorld();
+    world.answer = answer;
+    expect(await codeOf(world.import())).toBe("gateway_unavailable");
+    world.answer = undefined;
+    expect(await codeOf(world.import())).toBe("succeeded");
+  });
+});
+
+describe("the authorization's end", () => {
+  const inHours = (hours: number) => new Date(Date.parse("2026-03-01T12:00:00.000Z") + hours * HOUR);
+
+  test.each([
+    ["a week, if nobody says", null, undefined, inHours(168)],
+    ["what the gateway says", inHours(500), undefined, inHours(500)],
+    ["what the caller says", null, 3_600, inHours(1)],
+    ["the caller's, if it is the earlier one", inHours(500), 3_600, inHours(1)],
+    ["the gateway's, if it is the earlier one", inHours(1), 7_200, inHours(1)],
+  ])("is %s", async (_, gateway, expires, expected) => {
+    const world = new ImportWorld();
+    world.answer = found({ expiresAt: gateway });
+    const { payment } = await world.import("k", REFERENCE, expires === undefined ? {} : { expires });
+    expect(payment.facts.expiresAt).toEqual(expected);
+  });
+
+  test("that has come already leaves nothing to capture", async () => {
+    const world = new ImportWorld();
+    world.answer = found({ expiresAt: inHours(0) });
+    expect(await codeOf(world.import())).toBe("authorization_not_capturable");
+  });
+});
+
+test("an authorization of ours that turns out to be another payment's goes to a person, and is not captured", async () => {
+  const world = new ImportWorld();
+  await world.import();
+  world.gateway.next("authorize", async () => ({ outcome: "succeeded", reference: REFERENCE }));
+  const id = await world.authorize();
+  const payment = await world.payment(id);
+  expect(payment.facts).toMatchObject({ status: "authorizing", authorizationReference: null });
+  expect(payment.openOperation?.status).toBe("needs_review");
+  expect(await codeOf(world.capture(id, "c"))).toBe("authorize_in_progress");
+});

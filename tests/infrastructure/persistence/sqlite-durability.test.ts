@@ -169,13 +169,14 @@ describe("a SQLite store", () => {
   );
 
   describe("when it is migrated", () => {
+    const newest = migrations.length;
     const second: Migration = {
-      version: 2,
+      version: newest + 1,
       name: "a note",
       statements: () => ["CREATE TABLE note (n integer)"],
     };
     const broken: Migration = {
-      version: 3,
+      version: newest + 2,
       name: "half",
       statements: () => ["CREATE TABLE half (n integer)", "junk"],
     };
@@ -183,8 +184,8 @@ describe("a SQLite store", () => {
     it("goes from nothing to the newest version, and then has nothing to do", async () => {
       const sqlite = await SqliteDatabase.open(path);
       opened.push(sqlite);
-      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 0, to: 1 });
-      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 1, to: 1 });
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 0, to: newest });
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: newest, to: newest });
     });
 
     it("goes forward from where it is, and keeps what is there", async () => {
@@ -192,7 +193,10 @@ describe("a SQLite store", () => {
       const payment = authorizedPayment();
       await new SqlitePaymentRepository(sqlite).save(payment, "new");
       const known = [...migrations, second];
-      expect(await new SqliteMigration(sqlite, clock, known).migrate()).toEqual({ from: 1, to: 2 });
+      expect(await new SqliteMigration(sqlite, clock, known).migrate()).toEqual({
+        from: newest,
+        to: newest + 1,
+      });
       expect(await new SqlitePaymentRepository(sqlite).find(payment.id)).not.toBeNull();
     });
 
@@ -203,7 +207,7 @@ describe("a SQLite store", () => {
       expect(
         sqlite.all(CompiledQuery.raw("SELECT name FROM sqlite_schema WHERE name IN ('note', 'half')")),
       ).toEqual([]);
-      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: 1, to: 1 });
+      expect(await new SqliteMigration(sqlite, clock).migrate()).toEqual({ from: newest, to: newest });
     });
 
     it("refuses a newer schema in words, and leaves it alone", async () => {
@@ -211,7 +215,9 @@ describe("a SQLite store", () => {
       await new SqliteMigration(sqlite, clock, [...migrations, second]).migrate();
       await expect(new SqliteMigration(sqlite, clock).migrate()).rejects.toMatchObject({
         code: "schema_too_new",
-        message: expect.stringMatching(/schema version 2.*versions up to 1.*run the newer program/),
+        message: expect.stringMatching(
+          `schema version ${newest + 1}.*versions up to ${newest}.*run the newer program`,
+        ),
       });
       expect(sqlite.all(CompiledQuery.raw("SELECT n FROM note"))).toEqual([]);
     });
@@ -228,7 +234,10 @@ describe("a SQLite store", () => {
           return line as string;
         });
         for (const child of processes) child.stdin!.end("go\n");
-        expect((await Promise.all(reports)).sort()).toEqual(["0-1", "1-1", "1-1"]);
+        expect((await Promise.all(reports)).sort()).toEqual([
+          `0-${newest}`,
+          ...Array<string>(2).fill(`${newest}-${newest}`),
+        ]);
       },
       CHILDREN_TIMEOUT_MS,
     );

@@ -7,9 +7,14 @@ import type { StoreMigration } from "../../application/ports/store-migration";
 import type { StoreSetting } from "../configuration/adapter-urls";
 import type { GatewayLedger } from "../gateways/simulated/gateway-ledger";
 import { InMemoryGatewayLedger } from "../gateways/simulated/in-memory-gateway-ledger";
+import { PostgresGatewayLedger } from "../gateways/simulated/postgres-gateway-ledger";
 import { SqliteGatewayLedger } from "../gateways/simulated/sqlite-gateway-ledger";
 import { InMemoryApiKeyStore } from "../persistence/in-memory-api-key-store";
 import { InMemoryPaymentRepository } from "../persistence/in-memory-payment-repository";
+import { PostgresDatabase } from "../persistence/postgres-database";
+import { PostgresMigration } from "../persistence/postgres-migration";
+import { PostgresPaymentRepository } from "../persistence/postgres-payment-repository";
+import { RememberedApiKeys } from "../persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../persistence/sql-api-key-store";
 import { SqliteDatabase } from "../persistence/sqlite-database";
 import { SqliteMigration } from "../persistence/sqlite-migration";
@@ -24,9 +29,21 @@ export interface OpenStore {
   readonly migration: StoreMigration;
   /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
   readonly openGatewayLedger: () => Promise<GatewayLedger>;
+  /** How the pool is doing, where there is one. */
+  readonly connections?: () => PostgresDatabase["connections"];
 }
 
-export async function openStore(setting: StoreSetting, clock: Clock, closers: Closers): Promise<OpenStore> {
+export interface StoreOptions {
+  /** Where the store has a pool: its connections at most, in this process. */
+  readonly maxConnections?: number;
+}
+
+export async function openStore(
+  setting: StoreSetting,
+  clock: Clock,
+  closers: Closers,
+  options: StoreOptions = {},
+): Promise<OpenStore> {
   switch (setting.kind) {
     case "memory":
       return {
@@ -49,8 +66,21 @@ export async function openStore(setting: StoreSetting, clock: Clock, closers: Cl
         },
       };
     }
-    case "postgres":
-      throw new Error("postgres is not opened here yet");
+    case "postgres": {
+      const postgres = new PostgresDatabase(setting.url, options);
+      closers.add(() => postgres.close());
+      return {
+        payments: new PostgresPaymentRepository(postgres),
+        apiKeys: new RememberedApiKeys(new SqlApiKeyStore(postgres), () => performance.now()),
+        migration: new PostgresMigration(postgres, clock),
+        connections: () => postgres.connections,
+        openGatewayLedger: async () => {
+          const ledger = await PostgresGatewayLedger.open(setting.url);
+          closers.add(() => ledger.close());
+          return ledger;
+        },
+      };
+    }
   }
 }
 

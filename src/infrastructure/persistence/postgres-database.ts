@@ -1,5 +1,6 @@
 import { PostgresAdapter, PostgresQueryCompiler, type CompiledQuery } from "kysely";
-import { loadPostgres, type Client, type ClientBase, type Pool, type PoolConfig } from "./postgres-driver";
+import { connectionConfig, makeDurable } from "./postgres-connection";
+import { loadPostgres, type Client, type Pool } from "./postgres-driver";
 import { isConnectionLost, isUndoneForOthers, translatePostgresError } from "./postgres-errors";
 import { queryBuilder, type SqlDatabase } from "./sql-database";
 
@@ -7,11 +8,8 @@ import { queryBuilder, type SqlDatabase } from "./sql-database";
 const STATEMENT_TIMEOUT_MS = 3_000;
 /** How much longer an answer may take, so that it is the server who ends a statement, and says so. */
 const ON_THE_WAY_MS = 1_000;
-/** For a connection, be it made or waited for: a thousand callers share a few. */
-const CONNECTION_TIMEOUT_MS = 5_000;
 /** A statement that was undone for the sake of others is tried again; three in a row is no coincidence. */
 const ATTEMPTS = 3;
-const BIGINT_OID = 20;
 
 export interface PostgresOptions {
   /** Connections of this process at most. */
@@ -131,26 +129,4 @@ export class PostgresDatabase implements SqlDatabase {
     this.names.set(text, name);
     return name;
   }
-}
-
-function connectionConfig(url: string): PoolConfig {
-  const { types } = loadPostgres();
-  return {
-    connectionString: url,
-    application_name: "holdfast",
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    keepAlive: true,
-    // For these connections only: the driver's own table belongs to everybody in the process.
-    types: {
-      getTypeParser: (oid: number, format?: "text" | "binary"): ((text: string) => unknown) =>
-        oid === BIGINT_OID ? BigInt : (types.getTypeParser(oid, format) as (text: string) => unknown),
-    },
-  };
-}
-
-/** A database may be set to acknowledge commits before they are on the disk; payments must not be. */
-async function makeDurable(client: ClientBase): Promise<void> {
-  await client.query(
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-  );
 }

@@ -40,6 +40,11 @@ export class LeaseClient {
     return new LeaseContender(this.requests(resourceId, `${host}:${pid}:${nonce()}`));
   }
 
+  /** Calls back when the store hears of a release, where it can; returns how to stop listening. */
+  onReleased(resourceId: string, wake: () => void): () => void {
+    return this.surroundings.store.onReleased?.(resourceId, wake) ?? (() => {});
+  }
+
   /** Counts it among what `close` ends. */
   hold(tenure: LeaseTenure): void {
     this.tenures.add(tenure);

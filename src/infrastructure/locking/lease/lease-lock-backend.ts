@@ -45,6 +45,10 @@ export class LeaseLockBackend implements LockBackend {
     }
   }
 
+  onReleased(resourceId: string, wake: () => void): () => void {
+    return this.client.onReleased(resourceId, wake);
+  }
+
   leave(resourceId: string): void {
     const place = this.places.get(resourceId);
     if (place === undefined) return;

@@ -47,6 +47,12 @@ export interface LeaseRecordStore {
 
   /** Removes the record if it still has this version; does nothing otherwise. The protocol itself never removes. */
   remove(id: string, ifVersion: RecordVersion): Promise<void>;
+
+  /**
+   * Calls back when somebody may have freed this record; returns how to stop listening. A hint that may be missed or come
+   * for nothing: the protocol looks by itself as well, and decides by what it reads.
+   */
+  onReleased?(id: string, wake: () => void): () => void;
 }
 
 export interface ReadLeaseRecord {

@@ -1,0 +1,64 @@
+import type { PostgresDatabase } from "../../persistence/postgres-database";
+
+const RECONNECT_AFTER_MS = 1_000;
+
+/**
+ * Tells of releases, over a connection of its own that is made when somebody first waits. A notice that is lost costs its
+ * waiter a second and nothing else: who waits looks by itself as well.
+ */
+export class PostgresNotices {
+  private readonly wakers = new Map<string, Set<() => void>>();
+  private readonly closing = new AbortController();
+  private listening: Promise<void> | undefined;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly channel: string,
+  ) {}
+
+  listen(key: string, wake: () => void): () => void {
+    this.listening ??= this.keepListening();
+    const wakers = this.wakers.get(key) ?? new Set();
+    this.wakers.set(key, wakers.add(wake));
+    return () => {
+      wakers.delete(wake);
+      if (wakers.size === 0 && this.wakers.get(key) === wakers) this.wakers.delete(key);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.listening;
+  }
+
+  private async keepListening(): Promise<void> {
+    const { signal } = this.closing;
+    while (!signal.aborted) {
+      await this.listenOnce(signal).catch(() => {});
+      if (!signal.aborted) await aborted(signal, RECONNECT_AFTER_MS);
+    }
+  }
+
+  /** Until the connection ends, or we do. */
+  private async listenOnce(signal: AbortSignal): Promise<void> {
+    await this.database.session(async (client) => {
+      client.on("notification", ({ payload }) => this.wakers.get(payload ?? "")?.forEach((wake) => wake()));
+      const ended = new Promise<void>((resolve) => client.once("end", resolve));
+      await client.query(`LISTEN ${this.channel}`);
+      await Promise.race([ended, aborted(signal)]);
+    });
+  }
+}
+
+function aborted(signal: AbortSignal, withinMs?: number): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = withinMs === undefined ? undefined : setTimeout(done, withinMs);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}

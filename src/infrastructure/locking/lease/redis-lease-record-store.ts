@@ -1,0 +1,161 @@
+// Excludes everyone who uses the same Redis and prefix, from any machine.
+// Survives crashes of its clients, and lost answers; a restart of Redis only as far as Redis keeps what it was told.
+// Not for a Redis that evicts keys, nor for one whose failover may lose the last writes: the record is the lock.
+import { randomBytes } from "node:crypto";
+import {
+  parseLeaseRecord,
+  serializeLeaseRecord,
+  UnreadableLeaseRecordError,
+  type StoredLeaseRecord,
+} from "./lease-record";
+import {
+  recordVersion,
+  type LeaseRecordStore,
+  type ReadLeaseRecord,
+  type RecordVersion,
+} from "./lease-record-store";
+import { RedisConnection } from "./redis-connection";
+import { RedisNotices } from "./redis-notices";
+
+export interface RedisLeaseRecordStoreSettings {
+  readonly url: string;
+  /** Default: `holdfast:lock:`. */
+  readonly keyPrefix?: string;
+  /** How long one request may take before it counts as unanswered. */
+  readonly requestTimeoutMs?: number;
+}
+
+const KEY_PREFIX = "holdfast:lock:";
+/** For callers without a lease to measure it by. */
+const REQUEST_TIMEOUT_MS = 4_000;
+const SCAN_COUNT = 1_000;
+
+const NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)";
+
+/** Record, version, when that was written, and the time now, by the same clock. False if there is no such key. */
+const READ = `${NOW}
+  local found = redis.call('HMGET', KEYS[1], 'record', 'version', 'at')
+  return {found[1], found[2], found[3], tostring(now), redis.call('EXISTS', KEYS[1])}`;
+
+/** ARGV: expected version or nothing, record, its version, channel to tell of a release or nothing, id. */
+const WRITE = `
+  if ARGV[1] == '' then
+    if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+  elseif redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
+  ${NOW}
+  redis.call('HSET', KEYS[1], 'record', ARGV[2], 'version', ARGV[3], 'at', tostring(now))
+  if ARGV[4] ~= '' then redis.call('PUBLISH', ARGV[4], ARGV[5]) end
+  return 1`;
+
+const REMOVE = `
+  if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
+  return redis.call('DEL', KEYS[1])`;
+
+/** One record is one hash; who writes it draws its version, long enough never to be drawn again. */
+export class RedisLeaseRecordStore implements LeaseRecordStore {
+  private readonly connection: RedisConnection;
+  private readonly notices: RedisNotices;
+  private readonly keyPrefix: string;
+
+  constructor({
+    url,
+    keyPrefix = KEY_PREFIX,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  }: RedisLeaseRecordStoreSettings) {
+    this.keyPrefix = keyPrefix;
+    this.connection = new RedisConnection(url, requestTimeoutMs);
+    this.notices = new RedisNotices(url, `${keyPrefix}released`);
+  }
+
+  /** Rejects when Redis does not answer. */
+  async probe(): Promise<void> {
+    await this.connection.send("cannot reach Redis", (redis) => redis.ping());
+  }
+
+  async read(id: string): Promise<ReadLeaseRecord | null> {
+    const [record, version, , now, exists] = await this.found(id);
+    if (exists === 0) return null;
+    if (record === null || version === null) throw new UnreadableLeaseRecordError("fields are missing");
+    return { record: parseLeaseRecord(record), version: recordVersion(version), storeNowMs: Number(now) };
+  }
+
+  async ageMs(id: string, version: RecordVersion): Promise<number | null> {
+    const [, current, at, now] = await this.found(id);
+    return current === version ? Math.max(0, Number(now) - Number(at)) : null;
+  }
+
+  async write(
+    id: string,
+    record: StoredLeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<RecordVersion | "conflict"> {
+    const version = randomBytes(15).toString("base64url");
+    const isFree = record.ownerId === null;
+    const written = await this.connection.send(`cannot write ${this.key(id)}`, (redis) =>
+      redis.eval(
+        WRITE,
+        1,
+        this.key(id),
+        ifVersion === "absent" ? "" : ifVersion,
+        serializeLeaseRecord(record),
+        version,
+        isFree ? this.notices.channel : "",
+        id,
+      ),
+    );
+    return written === 1 ? recordVersion(version) : "conflict";
+  }
+
+  async remove(id: string, ifVersion: RecordVersion): Promise<void> {
+    await this.connection.send(`cannot remove ${this.key(id)}`, (redis) =>
+      redis.eval(REMOVE, 1, this.key(id), ifVersion),
+    );
+  }
+
+  onReleased(id: string, wake: () => void): () => void {
+    return this.notices.listen(id, wake);
+  }
+
+  /** The ids that have a record here, in no particular order. */
+  async *resourceIds(): AsyncGenerator<string> {
+    // A scan may tell a key twice.
+    const told = new Set<string>();
+    const pattern = `${this.keyPrefix.replace(/[\\*?[\]]/g, "\\$&")}*`;
+    for (let cursor: string | undefined = "0"; cursor !== undefined;) {
+      const from: string = cursor;
+      const [next, keys] = await this.connection.send("cannot list the locks", (redis) =>
+        redis.scan(from, "MATCH", pattern, "COUNT", SCAN_COUNT),
+      );
+      for (const key of keys) {
+        if (!told.has(key)) yield key.slice(this.keyPrefix.length);
+        told.add(key);
+      }
+      cursor = next === "0" ? undefined : next;
+    }
+  }
+
+  close(): void {
+    this.notices.close();
+    this.connection.close();
+  }
+
+  private async found(
+    id: string,
+  ): Promise<
+    [record: string | null, version: string | null, at: string | null, now: string, exists: number]
+  > {
+    try {
+      const found = await this.connection.send(`cannot read ${this.key(id)}`, (redis) =>
+        redis.eval(READ, 1, this.key(id)),
+      );
+      return found as Awaited<ReturnType<RedisLeaseRecordStore["found"]>>;
+    } catch (error) {
+      if (/WRONGTYPE/.test((error as Error).message)) throw new UnreadableLeaseRecordError("it is no hash");
+      throw error;
+    }
+  }
+
+  private key(id: string): string {
+    return this.keyPrefix + id;
+  }
+}

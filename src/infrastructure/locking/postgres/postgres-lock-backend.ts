@@ -1,0 +1,192 @@
+import { hostname } from "node:os";
+import { LockUnavailableError } from "../../../application/ports/lock-errors";
+import type { LockHolder } from "../../../application/ports/lock-provider";
+import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
+import { systemLockClock, type LockClock } from "../lock-clock";
+import { PostgresLockStatements } from "./postgres-lock-statements";
+import {
+  checkedSchema,
+  createLockSchema,
+  DEFAULT_LOCK_SCHEMA,
+  lockKey,
+  lockSchemaIsThere,
+  storableId,
+} from "./postgres-lock-schema";
+import { PostgresSession } from "./postgres-session";
+import { PostgresTenure } from "./postgres-tenure";
+import { refuseSharedSessions, SharedSessionError } from "./refuse-shared-sessions";
+
+export interface PostgresLockOptions {
+  /** Made if it is missing. Locks of two schemas do not exclude each other. Default: `holdfast_locks`. */
+  readonly schema?: string;
+  /** How often the server is asked for a sign of life. Default 2 s. */
+  readonly heartbeatMs?: number;
+  /** A question unanswered for this long ends the session and all its locks. Default 5 s. */
+  readonly answerTimeoutMs?: number;
+  readonly clock?: LockClock;
+}
+
+const HEARTBEAT_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+/** SQLSTATE: no such user or database, wrong password, not allowed. Asking again does not help. */
+const PERMANENT = /^(28...|3D000|42501)$/;
+
+interface AttemptRow {
+  readonly fence: bigint | null;
+  readonly holder: (LockHolder & { readonly session: number }) | null;
+}
+
+/** One session for all locks of this process: what it holds, the server frees when the session ends, whyever it does. */
+export class PostgresLockBackend implements LockBackend {
+  readonly adapter = "postgres";
+  private readonly statements: PostgresLockStatements;
+  private readonly schema: string;
+  private readonly clock: LockClock;
+  private opening: Promise<PostgresSession> | undefined;
+  private current: PostgresSession | undefined;
+  /** The server lends a lock to the session that has it as often as it asks: within this process, only this tells. */
+  private readonly held = new Map<bigint, PostgresTenure>();
+  private readonly wakers = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly url: string,
+    private readonly options: PostgresLockOptions = {},
+  ) {
+    this.schema = checkedSchema(options.schema ?? DEFAULT_LOCK_SCHEMA);
+    this.statements = new PostgresLockStatements(this.schema);
+    this.clock = options.clock ?? systemLockClock;
+  }
+
+  async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
+    try {
+      return await this.attemptOn(await this.session(), resourceId, request);
+    } catch (error) {
+      throw unavailable(resourceId, error);
+    }
+  }
+
+  onReleased(resourceId: string, wake: () => void): () => void {
+    const key = String(lockKey(this.schema, resourceId));
+    const wakers = this.wakers.get(key) ?? new Set();
+    this.wakers.set(key, wakers.add(wake));
+    return () => {
+      wakers.delete(wake);
+      if (wakers.size === 0 && this.wakers.get(key) === wakers) this.wakers.delete(key);
+    };
+  }
+
+  /** Rejects when the server does not answer. */
+  async probe(): Promise<void> {
+    await (await this.session()).ask("SELECT 1");
+  }
+
+  async close(): Promise<void> {
+    const opening = this.opening;
+    this.opening = undefined;
+    await opening?.catch(() => {});
+    await this.current?.end("its lock provider was closed");
+  }
+
+  private async attemptOn(
+    session: PostgresSession,
+    resourceId: string,
+    { purpose, mayWait }: AttemptRequest,
+  ): Promise<Attempt> {
+    const key = lockKey(this.schema, resourceId);
+    if (this.held.has(key)) return { kind: "held" };
+    let row: AttemptRow | undefined;
+    try {
+      [row] = await session.ask<AttemptRow>(this.statements.attempt, [
+        key,
+        storableId(resourceId),
+        hostname(),
+        process.pid,
+        purpose?.replaceAll("\0", "") ?? null,
+        mayWait,
+      ]);
+    } catch (error) {
+      // A statement that failed may have taken the lock before it did: the lock belongs to the session, not to it.
+      if (!session.lost.aborted)
+        await session.ask(this.statements.unlock, [key]).catch(() => session.lose("a lock may be left over"));
+      throw error;
+    }
+    if (row === undefined) throw new Error("PostgreSQL answered with nothing");
+    if (row.fence === null) return heldBy(row.holder);
+    const tenure = new PostgresTenure(resourceId, row.fence, session, () => this.giveBack(session, key));
+    this.held.set(key, tenure);
+    return { kind: "acquired", tenure };
+  }
+
+  /** Never rejects. */
+  private async giveBack(session: PostgresSession, key: bigint): Promise<void> {
+    try {
+      if (!session.lost.aborted) await session.ask(this.statements.release, [key]);
+    } catch {
+      // The note about the holder could not be removed, say. The lock itself is all that matters.
+      if (!session.lost.aborted)
+        await session
+          .ask(this.statements.unlock, [key])
+          .catch(() => session.lose("a lock could not be given back"));
+    } finally {
+      this.held.delete(key);
+    }
+  }
+
+  private session(): Promise<PostgresSession> {
+    if (this.current?.lost.aborted === true) this.opening = undefined;
+    this.opening ??= this.open().catch((error: unknown) => {
+      this.opening = undefined;
+      throw error;
+    });
+    return this.opening;
+  }
+
+  private async open(): Promise<PostgresSession> {
+    const { url, clock, options } = this;
+    const session = await PostgresSession.open({
+      url,
+      clock,
+      heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+      answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+      prepare: (opened) => this.prepare(opened),
+    });
+    this.current = session;
+    session.lost.addEventListener("abort", () => {
+      for (const [key, tenure] of this.held)
+        if (tenure.isOf(session)) {
+          this.held.delete(key);
+          tenure.lose(String(session.lost.reason));
+        }
+    });
+    return session;
+  }
+
+  private async prepare(session: PostgresSession): Promise<void> {
+    await refuseSharedSessions(session, this.url);
+    const [schema] = await session.ask<{ there: boolean }>(lockSchemaIsThere(this.schema));
+    if (schema?.there !== true) await session.ask(createLockSchema(this.schema));
+    await session.ask(this.statements.forgetTheDead);
+    session.onNotice((key) => this.wakers.get(key)?.forEach((wake) => wake()));
+    await session.ask(this.statements.listen);
+  }
+}
+
+function heldBy(holder: AttemptRow["holder"]): Attempt {
+  if (holder === null) return { kind: "held" };
+  const { session, since, purpose, ...rest } = holder;
+  return {
+    kind: "held",
+    holder: {
+      ...rest,
+      ...(purpose == null ? {} : { purpose }),
+      ...(since === undefined ? {} : { since: new Date(since) }),
+    },
+    advice: `wait longer, or end that process; its locks end with its session: SELECT pg_terminate_backend(${session})`,
+  };
+}
+
+function unavailable(resourceId: string, error: unknown): LockUnavailableError {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  const permanent = error instanceof SharedSessionError || (typeof code === "string" && PERMANENT.test(code));
+  return new LockUnavailableError(resourceId, String(message), { cause: error, permanent });
+}

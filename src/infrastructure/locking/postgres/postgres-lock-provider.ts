@@ -1,0 +1,28 @@
+// Not safe across a failover to a standby: advisory locks are not replicated, and both sides may lend the same one.
+// Excludes: everyone who locks in the same database and schema, from any machine.
+// Survives: any process killed (its session ends, its locks are free), a lost connection (told to its holders at once).
+// Not for: transaction-pooling proxies (refused in words), nor for work that must outlive its connection.
+import { LinedLockProvider } from "../lined-lock-provider";
+import type { LockProviderSettings } from "../lock-settings";
+import { PostgresLockBackend, type PostgresLockOptions } from "./postgres-lock-backend";
+
+export class PostgresLockProvider extends LinedLockProvider {
+  private readonly postgres: PostgresLockBackend;
+
+  /** Connects with the first lock. */
+  constructor(
+    url: string,
+    options: Omit<PostgresLockOptions, "clock"> = {},
+    settings: LockProviderSettings = {},
+  ) {
+    const clock = settings.clock === undefined ? {} : { clock: settings.clock };
+    const postgres = new PostgresLockBackend(url, { ...options, ...clock });
+    super(postgres, settings);
+    this.postgres = postgres;
+  }
+
+  /** Rejects when the server does not answer. */
+  probe(): Promise<void> {
+    return this.postgres.probe();
+  }
+}

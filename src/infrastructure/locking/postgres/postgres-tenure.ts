@@ -1,0 +1,34 @@
+import { LockLostError } from "../../../application/ports/lock-errors";
+import type { Tenure } from "../lock-backend";
+import type { PostgresSession } from "./postgres-session";
+
+/** One acquisition. It is lost when its session is, and for no other reason. */
+export class PostgresTenure implements Tenure {
+  private readonly loss = new AbortController();
+  readonly lost = this.loss.signal;
+  private releasing: Promise<void> | undefined;
+
+  constructor(
+    private readonly resourceId: string,
+    readonly fencingToken: bigint,
+    private readonly session: PostgresSession,
+    private readonly giveBack: () => Promise<void>,
+  ) {}
+
+  assertHeld(): void {
+    const reason = this.session.whyLost() ?? (this.releasing === undefined ? null : "it was released");
+    if (reason !== null) throw new LockLostError(this.resourceId, reason);
+  }
+
+  release(): Promise<void> {
+    return (this.releasing ??= this.giveBack());
+  }
+
+  isOf(session: PostgresSession): boolean {
+    return this.session === session;
+  }
+
+  lose(reason: string): void {
+    if (this.releasing === undefined) this.loss.abort(reason);
+  }
+}

@@ -1,0 +1,50 @@
+import { LeaseLockProvider } from "../../../src/infrastructure/locking/lease/lease-lock-provider";
+import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres-lease-record-store";
+import { describeLockProvider } from "../../../src/lock-contract";
+import { QUICK_LEASE } from "../../support/gcs-locks";
+import { query } from "../../support/postgres-locks";
+import { refuseReleases } from "../../support/refuse-releases";
+import { describeWithPostgresSchemas } from "../../support/servers";
+import { typescriptChild } from "../../support/typescript-child";
+
+describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
+  let schemas = 0;
+  describeLockProvider(
+    { describe, it },
+    {
+      name: `LeaseLockProvider over ${PostgresLeaseRecordStore.name}`,
+      layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+      patienceMs: 30_000,
+      open: async () => {
+        const { url } = server;
+        const schema = `lease_locks_${(schemas += 1)}`;
+        const opened: (() => Promise<void>)[] = [];
+        const provider = (): { locks: LeaseLockProvider; records: PostgresLeaseRecordStore } => {
+          const records = new PostgresLeaseRecordStore({ url, schema });
+          const locks = new LeaseLockProvider(records, { lease: QUICK_LEASE });
+          opened.push(() => locks.close().then(() => records.close()));
+          return { locks, records };
+        };
+        const { locks, records } = provider();
+        // A wait of a few milliseconds should meet contention, not a connection that is still being made.
+        await records.probe();
+        return {
+          locks,
+          leftovers: () => locks.size,
+          close: async () => {
+            await Promise.all(opened.map((close) => close()));
+          },
+          child: typescriptChild("postgres-lease-child.ts", url, schema),
+          recoveryMs: 15_000,
+          lease: {
+            another: () => provider().locks,
+            lose: async (id) => {
+              await query(url, `DELETE FROM ${schema}.leases WHERE resource_id = $1`, [JSON.stringify(id)]);
+            },
+            failReleases: () => refuseReleases(records),
+          },
+        };
+      },
+    },
+  );
+});

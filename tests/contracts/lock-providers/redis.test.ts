@@ -1,0 +1,50 @@
+import { Redis } from "ioredis";
+import { RedisLeaseLockProvider } from "../../../src/infrastructure/locking/lease/redis-lease-lock-provider";
+import { describeLockProvider } from "../../../src/lock-contract";
+import { QUICK_LEASE } from "../../support/gcs-locks";
+import { refuseReleases } from "../../support/refuse-releases";
+import { describeWithRedis } from "../../support/servers";
+import { typescriptChild } from "../../support/typescript-child";
+
+describeWithRedis("on Redis", (server) => {
+  describeLockProvider(
+    { describe, it },
+    {
+      name: RedisLeaseLockProvider.name,
+      layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+      patienceMs: 30_000,
+      open: async () => {
+        const { url, keyPrefix } = server;
+        const opened: RedisLeaseLockProvider[] = [];
+        const provider = (): RedisLeaseLockProvider => {
+          const made = new RedisLeaseLockProvider(url, { keyPrefix, lease: QUICK_LEASE });
+          opened.push(made);
+          return made;
+        };
+        const locks = provider();
+        // A wait of a few milliseconds should meet contention, not a connection that is still being made.
+        await locks.records.probe();
+        return {
+          locks,
+          leftovers: () => locks.size,
+          close: async () => {
+            await Promise.all(opened.map((each) => each.close()));
+          },
+          child: typescriptChild("redis-lock-child.ts", url, keyPrefix),
+          // The lease and its margin, and the last look of the one who waits.
+          recoveryMs: 15_000,
+          lease: {
+            another: provider,
+            // As after a restart that forgot: what the holder had is gone.
+            lose: async (id) => {
+              const redis = new Redis(url);
+              await redis.del(keyPrefix + id);
+              redis.disconnect();
+            },
+            failReleases: () => refuseReleases(locks.records),
+          },
+        };
+      },
+    },
+  );
+});

@@ -29,6 +29,16 @@ export {
   GcsLeaseLockProvider,
   type GcsLeaseLockProviderOptions,
 } from "./infrastructure/locking/lease/gcs-lease-lock-provider";
+export {
+  LeaseLockProvider,
+  type LeaseLockProviderOptions,
+} from "./infrastructure/locking/lease/lease-lock-provider";
+export { PostgresLeaseRecordStore } from "./infrastructure/locking/lease/postgres-lease-record-store";
+export {
+  RedisLeaseLockProvider,
+  type RedisLeaseLockProviderOptions,
+} from "./infrastructure/locking/lease/redis-lease-lock-provider";
+export { PostgresLockProvider } from "./infrastructure/locking/postgres/postgres-lock-provider";
 export { NoOpLockProvider } from "./infrastructure/locking/no-op-lock-provider";
 
 /** For adapters of your own: implement `LockBackend`, and `LinedLockProvider` does the rest. */

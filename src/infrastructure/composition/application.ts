@@ -1,7 +1,7 @@
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
-import type { LocksSetting, StoreSetting } from "../configuration/adapter-urls";
-import { defaultLocks, type Configuration } from "../configuration/configuration";
+import type { LocksBackendSetting, LocksSetting, StoreSetting } from "../configuration/adapter-urls";
+import { defaultLocks, locksBackend, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
 import { DataDirectoryLock } from "../locking/file/data-directory-lock";
 import { SystemClock } from "../time/system-clock";
@@ -9,7 +9,7 @@ import { Closers } from "./closers";
 import { gatewayModule, openGateway, type OpenGateway } from "./gateway-module";
 import { locksModule, openLocks, type OpenLocks } from "./locks-module";
 import { operationsModule } from "./operations-module";
-import { openStore, storeModule } from "./store-module";
+import { openStore, storeModule, type OpenStore } from "./store-module";
 import { openTelemetry } from "./telemetry-module";
 import { tokens } from "./tokens";
 
@@ -23,8 +23,9 @@ export interface OpenOptions {
 /** The program, put together and opened. */
 export interface Application {
   readonly container: Container;
-  readonly locks: LocksSetting;
+  readonly locks: LocksBackendSetting;
   readonly lockProbe: OpenLocks["probe"];
+  readonly storeConnections: OpenStore["connections"];
   readonly gatewayMoves: OpenGateway["moves"];
   close(): Promise<void>;
 }
@@ -36,13 +37,15 @@ export async function openApplication(
 ): Promise<Application> {
   assertBudgets();
   const { settings, lockTimeouts } = configuration;
-  const setting = settings.locks.value ?? defaultLocks(configuration);
+  const setting = locksBackend(configuration, settings.locks.value ?? defaultLocks(configuration));
   const timeouts = policyOf(lockTimeouts);
   const clock = new SystemClock();
   const closers = new Closers();
   try {
     if (!sharesData) await takeDataDirectory(settings.store.value, setting, purpose, closers);
-    const store = await openStore(settings.store.value, clock, closers);
+    const store = await openStore(settings.store.value, clock, closers, {
+      maxConnections: settings.storeConnections.value,
+    });
     await store.migration.migrate();
     const gateway = await openGateway(settings, clock, store.openGatewayLedger, closers);
     const telemetry = openTelemetry(settings.logLevel.value);
@@ -61,6 +64,7 @@ export async function openApplication(
       container,
       locks: setting,
       lockProbe: locks.probe,
+      storeConnections: store.connections,
       gatewayMoves: gateway.moves,
       close: () => closers.close(),
     };

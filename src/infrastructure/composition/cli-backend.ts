@@ -55,7 +55,7 @@ function configured(
       try {
         const setting = locks.value ?? defaultLocks(configuration);
         await takeDataDirectory(store.value, setting, "migrate", closers);
-        const { migration } = await openStore(store.value, new SystemClock(), closers);
+        const { migration } = await openStore(store.value, new SystemClock(), closers, { maxConnections: 1 });
         return await migration.migrate();
       } finally {
         await closers.close();

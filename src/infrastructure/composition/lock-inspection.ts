@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BreakAudit, LockInspector } from "../../application/ports/lock-inspector";
-import type { LocksSetting } from "../configuration/adapter-urls";
+import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import {
   ConfigurationError,
   defaultTaskLockDirectory,
@@ -10,6 +10,8 @@ import {
 import { FileLockInspector } from "../locking/file/file-lock-inspector";
 import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
 import { LeaseLockInspector } from "../locking/lease/lease-lock-inspector";
+import { RedisLeaseRecordStore } from "../locking/lease/redis-lease-record-store";
+import { PostgresLockInspector } from "../locking/postgres/postgres-lock-inspector";
 import { Closers } from "./closers";
 import { taskLocksSetting } from "./task-locks";
 
@@ -29,7 +31,7 @@ export async function withLockInspector<T>(
 }
 
 async function openInspector(
-  setting: LocksSetting,
+  setting: LocksBackendSetting,
   { settings }: Configuration,
   environment: NodeJS.ProcessEnv,
   closers: Closers,
@@ -44,6 +46,21 @@ async function openInspector(
       return new LeaseLockInspector({
         records: provider.records,
         where: (resourceId) => `${location} ${resourceId}`,
+        now: () => new Date(),
+        audit: (line) => writeAudit(environment, line),
+      });
+    }
+    case "postgres": {
+      const inspector = new PostgresLockInspector(setting.url);
+      closers.add(() => inspector.close());
+      return inspector;
+    }
+    case "redis": {
+      const records = new RedisLeaseRecordStore({ url: setting.url });
+      closers.add(() => records.close());
+      return new LeaseLockInspector({
+        records,
+        where: (resourceId) => records.key(resourceId),
         now: () => new Date(),
         audit: (line) => writeAudit(environment, line),
       });

@@ -1,11 +1,13 @@
 import { ContainerModule } from "inversify";
 import type { LockProvider } from "../../application/ports/lock-provider";
-import type { LocksSetting } from "../configuration/adapter-urls";
+import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import { FileLockProvider } from "../locking/file/file-lock-provider";
 import { InMemoryLockProvider } from "../locking/in-memory-lock-provider";
 import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
+import { RedisLeaseLockProvider } from "../locking/lease/redis-lease-lock-provider";
 import type { LockProviderSettings } from "../locking/lock-settings";
 import { NoOpLockProvider } from "../locking/no-op-lock-provider";
+import { PostgresLockProvider } from "../locking/postgres/postgres-lock-provider";
 import type { Closers } from "./closers";
 import { tokens } from "./tokens";
 
@@ -20,7 +22,7 @@ export interface OpenLocks {
 
 /** The provider that a setting means. Its backend is asked for nothing yet, but a bucket must be there. */
 export async function openLocks(
-  setting: LocksSetting,
+  setting: LocksBackendSetting,
   settings: LockProviderSettings,
   closers: Closers,
 ): Promise<OpenLocks> {
@@ -40,10 +42,16 @@ export async function openLocks(
       closers.add(() => provider.close());
       return { provider, probe: () => provider.records.checkBucket() };
     }
-    case "store":
-    case "postgres":
-    case "redis":
-      throw new Error(`locks of kind ${setting.kind} are not opened here yet`);
+    case "postgres": {
+      const provider = new PostgresLockProvider(setting.url, {}, settings);
+      closers.add(() => provider.close());
+      return { provider, probe: () => provider.probe() };
+    }
+    case "redis": {
+      const provider = new RedisLeaseLockProvider(setting.url, settings);
+      closers.add(() => provider.close());
+      return { provider, probe: () => provider.records.probe() };
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import { createHttpApp } from "../../interfaces/http/http-app";
 import { createHttpServer } from "../../interfaces/http/http-server";
 import { Lifecycle } from "../../interfaces/http/lifecycle";
 import { refusalToListen } from "../../interfaces/http/listening-rule";
-import { withoutPassword } from "../configuration/adapter-urls";
+import { withoutPassword, type LocksBackendSetting, type StoreSetting } from "../configuration/adapter-urls";
 import { ConfigurationError, type Configuration } from "../configuration/configuration";
 import { inWords } from "../configuration/lock-timeouts";
 import { openApplication, type Application } from "./application";
@@ -36,7 +36,7 @@ export async function serve(
   const lifecycle = new Lifecycle();
   const payments = container.get(tokens.payments);
   const metrics = container.get(tokens.metrics);
-  serverMetrics(metrics, payments);
+  serverMetrics(metrics, payments, application.storeConnections);
   const app = createHttpApp({
     metrics,
     authorizePayment: container.get(tokens.authorizePayment),
@@ -97,8 +97,10 @@ export async function serve(
   const host = settings.host.value.includes(":") ? `[${settings.host.value}]` : settings.host.value;
   say(`listening on http://${host}:${port}`);
   say(
-    `store ${withoutPassword(settings.store.text ?? "")}, locks ${settings.locks.text ?? application.locks.kind}`,
+    `store ${withoutPassword(settings.store.text ?? "")}, locks ${withoutPassword(settings.locks.text ?? application.locks.kind)}`,
   );
+  const alone = aloneOnSharedStore(settings.store.value, application.locks);
+  if (alone !== null) say(alone);
   const limit = lockTimeouts.scopes.payment;
   if (limit.value !== "infinite" && limit.value < longestHoldMs) {
     say(
@@ -108,6 +110,17 @@ export async function serve(
   }
   const status = await ended;
   if (status !== 0) process.exit(status);
+}
+
+/** Right for one instance; a second one would be noticed by its callers, and this line tells them why. */
+function aloneOnSharedStore(store: StoreSetting, locks: LocksBackendSetting): string | null {
+  if (store.kind !== "postgres" || (locks.kind !== "memory" && locks.kind !== "file")) return null;
+  return (
+    `warning: locks ${locks.kind}: keep apart ${locks.kind === "memory" ? "this process's" : "this host's"} callers ` +
+    "alone, but other instances may use this database. The store's versions and constraints and the gateway's keys " +
+    "still move money once; callers of two instances may be told 409 payment_busy or capture_in_progress, or 202, " +
+    "where they would have waited. Set --locks postgres: unless there is only one instance"
+  );
 }
 
 /** Without a key everybody is an operator, so nobody from outside may reach it. */

@@ -1,8 +1,9 @@
 import type { TaskLocks } from "../../interfaces/cli/backend";
-import type { LocksSetting } from "../configuration/adapter-urls";
+import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import {
   ConfigurationError,
   defaultTaskLockDirectory,
+  locksBackend,
   type Configuration,
 } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
@@ -35,11 +36,12 @@ export async function withTaskLocks<T>(
 }
 
 export async function taskLocksSetting(
-  { settings: { locks } }: Configuration,
+  configuration: Configuration,
   environment: NodeJS.ProcessEnv,
-): Promise<LocksSetting> {
+): Promise<LocksBackendSetting> {
+  const { locks } = configuration.settings;
   if (locks.value === null) return { kind: "file", directory: await stateDirectory(environment) };
-  if (locks.value.kind !== "memory") return locks.value;
+  if (locks.value.kind !== "memory") return locksBackend(configuration, locks.value);
   // Whoever wrote it, it is this command that it does not fit.
   throw new ConfigurationError([
     {

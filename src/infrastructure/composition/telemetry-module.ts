@@ -5,6 +5,7 @@ import type { PaymentRepository } from "../../application/ports/payment-reposito
 import { lockLog } from "../telemetry/lock-log";
 import { lockMetrics } from "../telemetry/lock-metrics";
 import { lockObservers } from "../telemetry/lock-observers";
+import type { OpenStore } from "./store-module";
 import { makeLogger } from "./logger";
 import { tokens } from "./tokens";
 
@@ -29,7 +30,11 @@ export function openTelemetry(logLevel: string): OpenTelemetry {
 }
 
 /** What a server shows beside its locks and requests: the process, and what waits for a person. */
-export function serverMetrics(registry: Registry<PrometheusContentType>, payments: PaymentRepository): void {
+export function serverMetrics(
+  registry: Registry<PrometheusContentType>,
+  payments: PaymentRepository,
+  storeConnections?: OpenStore["connections"],
+): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "holdfast_operations_in_review",
@@ -38,6 +43,16 @@ export function serverMetrics(registry: Registry<PrometheusContentType>, payment
     async collect() {
       // A store that is down must not take the other metrics with it.
       this.set(await payments.countInReview().catch(() => NaN));
+    },
+  });
+  if (storeConnections === undefined) return;
+  new Gauge({
+    name: "holdfast_store_connections",
+    help: "Connections to the store: open, idle, callers waiting for one, and how many there may be",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(storeConnections())) this.set({ state }, count);
     },
   });
 }

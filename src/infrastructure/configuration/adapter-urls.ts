@@ -18,6 +18,9 @@ export type LocksSetting =
   | { readonly kind: "redis"; readonly url: string }
   | { readonly kind: "gcs"; readonly bucket: string; readonly prefix: string };
 
+/** With nothing left to look up: where `postgres:` leads is known. */
+export type LocksBackendSetting = Exclude<LocksSetting, { readonly kind: "store" }>;
+
 export type GatewaySetting = "simulated" | "stripe";
 
 export type SnapshotsSetting =

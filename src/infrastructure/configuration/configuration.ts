@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { withoutPassword, type LocksSetting } from "./adapter-urls";
+import { withoutPassword, type LocksBackendSetting, type LocksSetting } from "./adapter-urls";
 import { DEFAULT_CONFIG_FILE, readConfigFile, type ConfigFile } from "./config-file";
 import { inWords, readLockTimeouts, type LockTimeoutSettings } from "./lock-timeouts";
 import {
@@ -85,6 +85,22 @@ export function configurationEntries({
 /** What `locks` is when nobody says: it follows from what is being protected. */
 export function defaultLocks({ settings: { store } }: Configuration): LocksSetting {
   return store.value.kind === "postgres" ? { kind: "store" } : { kind: "memory" };
+}
+
+/** Where `postgres:` leads: to the store's own database, if that is one. Throws `ConfigurationError`. */
+export function locksBackend(
+  { settings: { store, locks } }: Configuration,
+  setting: LocksSetting,
+): LocksBackendSetting {
+  if (setting.kind !== "store") return setting;
+  if (store.value.kind === "postgres") return { kind: "postgres", url: store.value.url };
+  throw new ConfigurationError([
+    {
+      source: locks.source,
+      kind: locks.kind,
+      message: `is postgres:, the database of the store, but the store (${store.source}) is ${store.value.kind}: name a database, postgres://…`,
+    },
+  ]);
 }
 
 /**

@@ -24,6 +24,13 @@ export const settings = {
     fallback: "sqlite:./data/holdfast.db",
     parse: parseStore,
   }),
+  storeConnections: setting({
+    flag: "store-connections",
+    argument: "<number>",
+    describe: "connections of this process to a PostgreSQL store, at most; its locks take one more",
+    fallback: "10",
+    parse: (text) => parseWhole(text, 1, 1_000),
+  }),
   locks: setting({
     flag: "locks",
     argument: "<url>",

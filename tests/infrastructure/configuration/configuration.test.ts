@@ -34,6 +34,7 @@ function mistakesOf(act: () => unknown): ConfigurationError {
 /** Two different good values and a bad one for each setting. */
 const samples: Record<SettingName, readonly [string, string, string, string]> = {
   store: ["memory:", "sqlite:/a.db", "postgres://h/d", "nosuch:x"],
+  storeConnections: ["5", "20", "1", "0"],
   locks: ["memory:", "file:/locks", "redis://h", "zookeeper:"],
   allowUnlocked: ["true", "false", "1", "maybe"],
   gateway: ["stripe:", "simulated:", "stripe:", "cash:"],

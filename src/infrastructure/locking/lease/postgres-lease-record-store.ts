@@ -135,7 +135,7 @@ export class PostgresLeaseRecordStore implements LeaseRecordStore {
     try {
       await (this.prepared ??= this.prepare());
       // Once: a write that is repeated by itself would meet its own trace as a conflict.
-      return await this.database.once<Row>(CompiledQuery.raw(text, values) as CompiledQuery<Row>);
+      return await this.database.once(CompiledQuery.raw(text, values));
     } catch (error) {
       const { message, cause } = error as Error;
       const code = (cause as { readonly code?: unknown } | undefined)?.code;

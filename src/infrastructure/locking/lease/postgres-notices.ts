@@ -35,7 +35,7 @@ export class PostgresNotices {
     const { signal } = this.closing;
     while (!signal.aborted) {
       await this.listenOnce(signal).catch(() => {});
-      if (!signal.aborted) await aborted(signal, RECONNECT_AFTER_MS);
+      await aborted(signal, RECONNECT_AFTER_MS);
     }
   }
 

@@ -155,7 +155,8 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     }
   }
 
-  private key(id: string): string {
+  /** Under which a record is kept. */
+  key(id: string): string {
     return this.keyPrefix + id;
   }
 }

@@ -1,6 +1,5 @@
 import { hostname } from "node:os";
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
-import type { LockHolder } from "../../../application/ports/lock-provider";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
 import { systemLockClock, type LockClock } from "../lock-clock";
 import { PostgresLockStatements } from "./postgres-lock-statements";
@@ -33,7 +32,14 @@ const PERMANENT = /^(28...|3D000|42501)$/;
 
 interface AttemptRow {
   readonly fence: bigint | null;
-  readonly holder: (LockHolder & { readonly session: number }) | null;
+  /** As JSON has it. */
+  readonly holder: {
+    readonly session: number;
+    readonly host: string;
+    readonly pid: number;
+    readonly purpose: string | null;
+    readonly since: string;
+  } | null;
 }
 
 /** One session for all locks of this process: what it holds, the server frees when the session ends, whyever it does. */
@@ -171,16 +177,12 @@ export class PostgresLockBackend implements LockBackend {
   }
 }
 
-function heldBy(holder: AttemptRow["holder"]): Attempt {
-  if (holder === null) return { kind: "held" };
-  const { session, since, purpose, ...rest } = holder;
+function heldBy(row: AttemptRow["holder"]): Attempt {
+  if (row === null) return { kind: "held" };
+  const { session, host, pid, purpose, since } = row;
   return {
     kind: "held",
-    holder: {
-      ...rest,
-      ...(purpose == null ? {} : { purpose }),
-      ...(since === undefined ? {} : { since: new Date(since) }),
-    },
+    holder: { host, pid, since: new Date(since), ...(purpose === null ? {} : { purpose }) },
     advice: `wait longer, or end that process; its locks end with its session: SELECT pg_terminate_backend(${session})`,
   };
 }

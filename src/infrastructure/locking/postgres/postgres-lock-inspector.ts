@@ -1,6 +1,7 @@
 // Excludes: nobody; it reads what the sessions wrote down, and what the server itself says about its locks.
 // Survives: notes of the dead; a lock that the server does not know is not listed.
 // Not for: breaking a lock. It ends with its session, and only ending that session frees it.
+import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { BreakOutcome, InspectedLock, LockInspector } from "../../../application/ports/lock-inspector";
 import { PostgresDatabase } from "../../persistence/postgres-database";
 import type { Client } from "../../persistence/postgres-driver";
@@ -27,7 +28,11 @@ export class PostgresLockInspector implements LockInspector {
   }
 
   async list(): Promise<readonly InspectedLock[]> {
-    const rows = await this.database.session((client) => this.rows(client));
+    const rows = await this.database
+      .session((client) => this.rows(client))
+      .catch((error: unknown) => {
+        throw new LockUnavailableError("any lock", (error as Error).message, { cause: error });
+      });
     return rows.map(inspected).sort((a, b) => (a.resourceId < b.resourceId ? -1 : 1));
   }
 

@@ -12,6 +12,8 @@ async function output(example: string): Promise<string[]> {
   return stdout.trimEnd().split("\n");
 }
 
+jest.setTimeout(60_000);
+
 describe("the examples", () => {
   test("one-at-a-time.ts loses no deposit, deadlocks no transfer and says who is inside", async () => {
     expect(await output("one-at-a-time.ts")).toEqual([

@@ -3,9 +3,15 @@ import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory
 import { NoOpLockProvider } from "../../src/infrastructure/locking/no-op-lock-provider";
 import { describeLockProvider } from "../../src/lock-contract";
 
-const locks = process.argv[2] === "good" ? new InMemoryLockProvider() : new NoOpLockProvider();
+const isGood = process.argv[2] === "good";
+const locks = isGood ? new InMemoryLockProvider() : new NoOpLockProvider();
 
 describeLockProvider(
   { describe, it },
-  { name: "a provider", layers: ["lends", "keeps callers apart"], open: () => ({ locks }), patienceMs: 200 },
+  {
+    name: "a provider",
+    layers: ["lends", "keeps callers apart"],
+    open: () => ({ locks }),
+    patienceMs: isGood ? 10_000 : 200,
+  },
 );

@@ -97,6 +97,9 @@ async function play(
   expect([...inside.values()].every((count) => count === 0)).toBe(true);
 }
 
+/** Hundreds of worlds take a moment on a busy machine. */
+jest.setTimeout(60_000);
+
 describe("in whatever order things happen", () => {
   it("InMemoryLockProvider lets one in at a time, tells everybody the truth and keeps nothing", async () => {
     await fc.assert(

@@ -9,7 +9,7 @@ import { resolveReview } from "./payment-review";
 import { asSucceeded, settle } from "./payment-settlement";
 import { beginnings } from "./payment-transitions";
 
-export type { BeginOperation, PaymentFacts, SettledAnswer, VisibleStatus } from "./payment-facts";
+export type { BeginOperation, PaymentFacts, SettledAnswer } from "./payment-facts";
 
 /** The next payment; with a refusal, what has to be stored before the caller is told. */
 export interface Decision {

@@ -464,6 +464,22 @@ describe("the store", () => {
     expect(await world.timesCaptured(id)).toBe(1);
   });
 
+  test("that is down when the gateway was not reached leaves an intent that is carried out later", async () => {
+    const payments = new InterruptedRepository();
+    const world = new PaymentsWorld({ payments });
+    const id = await world.authorize("tok_unreachable");
+    const intent = payments.saves + 1;
+    payments.beforeSave = async (save) => {
+      if (save > intent) throw new StoreUnavailableError("down");
+    };
+    expect((await world.capture(id, "k")).operation.status).toBe("started");
+    payments.beforeSave = async () => {};
+    world.clock.advance(5_000);
+    await world.reconcile();
+    expect(await codeOf(world.capture(id, "k"))).toBe("succeeded");
+    expect(await world.timesCaptured(id)).toBe(1);
+  });
+
   test("that is down from the start sends nothing", async () => {
     const payments = new InterruptedRepository();
     const world = new PaymentsWorld({ payments });

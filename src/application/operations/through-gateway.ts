@@ -7,7 +7,7 @@ import type { EventData, Step } from "../../domain/payment-events";
 import { LockContentionError, LockLostError, LockTimeoutError } from "../ports/lock-errors";
 import type { LockHold } from "../ports/lock-provider";
 import type { LockTimeout, ResolvedLockTimeout } from "../ports/lock-timeout";
-import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { gatewayTrace, send } from "./ask-gateway";
 import { lockTrace, stepAt, type OperationContext } from "./operation-context";
 import { outcomeOf, type OperationOutcome } from "./operation-outcome";
@@ -123,9 +123,11 @@ async function decideAndSend(
     );
     let intent = stored;
     try {
-      hold.assertHeld();
-      if (decision.payment !== payment)
+      // A refusal that changes nothing is true with or without the lock.
+      if (decision.payment !== payment) {
+        hold.assertHeld();
         intent = await context.payments.save(decision.payment, stored.version);
+      }
     } catch (error) {
       if (!(error instanceof VersionConflictError)) throw error;
       decisions += 1;
@@ -181,6 +183,8 @@ async function closeUnsent(
     const closed = intent.payment.notSent(operationId, reason, stepAt(context, context.clock.now(), trace));
     return await context.payments.save(closed, intent.version);
   } catch (error) {
+    // The store fails: the intent stands, and is due. Whoever finds it sends it.
+    if (error instanceof StoreUnavailableError) return intent;
     if (!(error instanceof VersionConflictError)) throw error;
     return (await context.payments.find(intent.payment.id)) ?? intent;
   }

@@ -24,5 +24,7 @@ module.exports = {
   transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
   globalSetup: "<rootDir>/tests/support/global-setup.ts",
   reporters: ["default", "<rootDir>/tests/support/skipped-blocks-reporter.cjs"],
+  // A test that hangs has to end; a busy machine must not make a slow one fail.
+  testTimeout: 60_000,
   clearMocks: true,
 } satisfies Config;

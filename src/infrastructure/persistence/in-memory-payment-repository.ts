@@ -15,6 +15,7 @@ import type { PaymentEvent } from "../../domain/payment-events";
 import { isAfter, pageOf, readCursor, type Position } from "./cursor";
 import { paymentGuards, type Guard, type Write } from "./payment-guards";
 import { toMs } from "./payment-rows";
+import { paymentsSnapshot, restoredPayments, type PaymentsSnapshot } from "./payments-snapshot";
 
 interface Entry extends StoredPayment {
   readonly events: readonly PaymentEvent[];
@@ -30,8 +31,37 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   private readonly paymentOfOperation = new Map<OperationId, PaymentId>();
   private readonly paymentOfAuthorizeKey = new Map<string, PaymentId>();
   private readonly paymentOfAuthorization = new Map<string, PaymentId>();
+  private writes = 0;
 
-  constructor(private readonly guards: readonly Guard[] = paymentGuards) {}
+  constructor(private readonly guards: readonly Guard<string>[] = paymentGuards) {}
+
+  /** What was stored elsewhere, in place of what is here. Throws on what is not a snapshot, and then changes nothing. */
+  restore(snapshot: unknown): void {
+    const restored = restoredPayments(snapshot);
+    this.entries.clear();
+    this.paymentOfOperation.clear();
+    this.paymentOfAuthorizeKey.clear();
+    this.paymentOfAuthorization.clear();
+    for (const { version, facts, events } of restored)
+      this.put({ payment: Payment.restore(facts), version, events });
+  }
+
+  /** JSON. Nothing is awaited, so it is of one instant. */
+  snapshot(): PaymentsSnapshot {
+    const stored = [...this.entries.values()];
+    return paymentsSnapshot(
+      stored.map(({ payment, version, events }) => ({ version, facts: payment.facts, events })),
+    );
+  }
+
+  /** Grows with each change. */
+  get revision(): number {
+    return this.writes;
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
 
   async find(id: PaymentId): Promise<StoredPayment | null> {
     const entry = this.entries.get(id);
@@ -72,11 +102,19 @@ export class InMemoryPaymentRepository implements PaymentRepository {
       payment: Payment.restore({ ...facts, operations }),
       version: (before?.version ?? 0) + 1,
     };
-    this.entries.set(facts.id, { ...stored, events: [...write.storedEvents, ...payment.newEvents] });
-    for (const { id } of facts.operations) this.paymentOfOperation.set(id, facts.id);
-    if (key !== null) this.paymentOfAuthorizeKey.set(authorizeKey(facts.merchant, key), facts.id);
-    if (authorization !== null) this.paymentOfAuthorization.set(authorization, facts.id);
+    this.put({ ...stored, events: [...write.storedEvents, ...payment.newEvents] });
+    this.writes += 1;
     return stored;
+  }
+
+  private put(entry: Entry): void {
+    const { id, merchant, operations } = entry.payment.facts;
+    this.entries.set(id, entry);
+    for (const operation of operations) this.paymentOfOperation.set(operation.id, id);
+    const key = operations.find(({ kind }) => kind === "authorize")?.idempotencyKey ?? null;
+    if (key !== null) this.paymentOfAuthorizeKey.set(authorizeKey(merchant, key), id);
+    const { authorizationReference } = entry.payment.facts;
+    if (authorizationReference !== null) this.paymentOfAuthorization.set(authorizationReference, id);
   }
 
   async list(query: PaymentQuery): Promise<Page<Payment>> {

@@ -21,8 +21,8 @@ export interface Write {
 }
 
 /** One reason to refuse a write. Each holds without the others. */
-export interface Guard {
-  readonly name: GuardName;
+export interface Guard<Name extends string = GuardName> {
+  readonly name: Name;
   readonly refuses: (write: Write) => boolean;
   readonly error: (write: Write) => Error;
 }

@@ -79,7 +79,8 @@ export class Sandboxes {
       const place = this.places.get(id);
       try {
         const sandbox = await (place ?? this.placeFor(id, true)).arrived;
-        if (sandbox.isServing) return sandbox;
+        // What we brought here ourselves was here, even if somebody has asked for it meanwhile.
+        if (sandbox.isServing || place === undefined) return sandbox;
         await sandbox.outcome;
       } catch (error) {
         if (place === undefined || place.waits) throw told(error, id);

@@ -17,7 +17,15 @@ export class UuidV7Generator implements IdGenerator {
   private timeMs = 0;
   private counter = 0;
 
-  constructor(private readonly clock: Clock) {}
+  /** `after`: an id of this kind that all of these are to come after, whatever the clock says. */
+  constructor(
+    private readonly clock: Clock,
+    after?: string,
+  ) {
+    if (after === undefined) return;
+    this.timeMs = Number.parseInt(after.slice(0, 8) + after.slice(9, 13), 16);
+    this.counter = Number.parseInt(after.slice(15, 18), 16);
+  }
 
   nextId(): string {
     if (this.used + BYTES_PER_ID > RANDOM_BYTES_AT_ONCE) {

@@ -20,6 +20,8 @@ export interface SimulatedWorldsSettings {
 
 const contentSchema = z.strictObject({
   clock: z.iso.datetime(),
+  /** Made when the snapshot was taken. The clock stands still, and ids that are made later still have to ascend. */
+  lastId: z.uuid(),
   payments: z.unknown(),
   gateway: z.unknown(),
 });
@@ -36,24 +38,27 @@ export class SimulatedWorlds implements SandboxWorlds {
   }
 
   restore(content: unknown): SandboxWorld {
-    const { clock, payments, gateway } = contentSchema.parse(content);
+    const { clock, lastId, payments, gateway } = contentSchema.parse(content);
     const repository = this.repository();
     repository.restore(payments);
-    return this.world(new SandboxClock(new Date(clock)), repository, InMemoryGatewayLedger.restore(gateway));
+    const ledger = InMemoryGatewayLedger.restore(gateway);
+    return this.world(new SandboxClock(new Date(clock)), repository, ledger, lastId);
   }
 
   private world(
     clock: SandboxClock,
     payments: InMemoryPaymentRepository,
     ledger: InMemoryGatewayLedger,
+    lastId?: string,
   ): SandboxWorld {
+    const ids = new UuidV7Generator(clock, lastId);
     const world: SandboxWorld = new SandboxWorld({
       context: {
         locks: new InMemoryLockProvider(this.settings.locks),
         payments,
         gateway: new SimulatedGateway({ ledger, clock }),
         clock,
-        ids: new UuidV7Generator(clock),
+        ids,
         random: Math.random,
         sleep: (ms) => sleep(ms),
       },
@@ -62,7 +67,12 @@ export class SimulatedWorlds implements SandboxWorlds {
       // crash at that point, and never with a gateway that knows less or more than its caller could have told it.
       takeContent: () =>
         ledger.snapshotTogether((gateway) => ({
-          content: { clock: clock.now().toISOString(), payments: payments.snapshot(), gateway },
+          content: {
+            clock: clock.now().toISOString(),
+            lastId: ids.nextId(),
+            payments: payments.snapshot(),
+            gateway,
+          },
           revision: world.revision,
         })),
       storeRevision: () => payments.revision,

@@ -22,6 +22,7 @@ import {
   settled,
   succeeds,
 } from "../../support/payments";
+import { damageTable } from "../../support/sqlite-surgery";
 import { openMigrated } from "../../support/temporary-sqlite";
 
 const clock = new SystemClock();
@@ -302,19 +303,12 @@ describe("a SQLite store", () => {
 
     it("where damage is met while reading rows", async () => {
       const sqlite = await open();
-      const repository = new SqlitePaymentRepository(sqlite);
-      for (let n = 0; n < 50; n += 1) await repository.save(capturedPayment(), "new");
+      await new SqlitePaymentRepository(sqlite).save(authorizedPayment({ merchant: "acme" }), "new");
       sqlite.close();
-      const pages = await readFile(path);
-      await writeFile(path, pages.fill(0xab, 8192));
-      const again = SqliteDatabase.open(path).then(async (damaged) => {
-        opened.push(damaged);
-        return new SqlitePaymentRepository(damaged).list({
-          merchant: parseMerchantId("default"),
-          limit: 100,
-        });
-      });
-      await expect(again).rejects.toBeInstanceOf(StoreUnavailableError);
+      damageTable(path, "payments");
+      const damaged = new SqlitePaymentRepository(await open());
+      const page = damaged.list({ merchant: parseMerchantId("acme"), limit: 100 });
+      await expect(page).rejects.toBeInstanceOf(StoreUnavailableError);
     });
 
     it.each([

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
 import { HoldfastCli } from "../../support/holdfast-cli";
+import { damageTable } from "../../support/sqlite-surgery";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -115,8 +116,8 @@ describe("what does not answer ends with 69", () => {
 test("a database that is damaged ends with 69 and is left as it is", async () => {
   await holdfast.run(["migrate"]);
   const path = join(holdfast.folder, "data", "holdfast.db");
-  const damaged = readFileSync(path).fill(0xab, 4096);
-  writeFileSync(path, damaged);
+  damageTable(path, "schema_migrations");
+  const damaged = readFileSync(path);
   const { status, stdout, stderr } = await holdfast.run(["serve", "--port", "0"]);
   expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
   expect(stderr).toContain("malformed");

@@ -5,7 +5,7 @@ import type { PostgresSession } from "./postgres-session";
 /** One acquisition. It is lost when its session is, and for no other reason. */
 export class PostgresTenure implements Tenure {
   private readonly loss = new AbortController();
-  readonly lost = this.loss.signal;
+  readonly lost: AbortSignal = this.loss.signal;
   private releasing: Promise<void> | undefined;
 
   constructor(

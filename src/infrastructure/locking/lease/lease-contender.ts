@@ -176,7 +176,9 @@ export class LeaseContender {
     // A foreign waiter wrote our claim back without our own fields.
     if (isForeign(record)) return this.claim(record, version, request);
     const from = this.requests.claimedNotBefore(record);
-    return from === undefined ? this.confirm(record, version) : this.enter({ record, version, from });
+    // An interrupted withdrawal may have sent a release that is still on its way: a new version shuts it out.
+    if (from === undefined || this.requests.mayStillLand(version)) return this.confirm(record, version);
+    return this.enter({ record, version, from });
   }
 
   /** With less than half a lease left, or none, the claim is renewed before anybody relies on it. */

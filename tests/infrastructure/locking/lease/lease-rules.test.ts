@@ -543,6 +543,32 @@ describe("leaving", () => {
     await owner.leave();
   });
 
+  test("that was interrupted frees nobody later: its release is shut out before the next caller is let in", async () => {
+    const arrival = new Gate();
+    let answer: unknown;
+    a.store.next("write", async (carryOut) => {
+      await carryOut();
+      throw unavailable;
+    });
+    a.store.next("write", async (carryOut) => {
+      await arrival.passed;
+      answer = await carryOut();
+      return answer;
+    });
+    await expect(attempt(a)).resolves.toBe("LockUnavailableError");
+    await settled();
+    const entering = world.occupy(a, id, { timeout: 60_000 });
+    await world.clock.advance(6_000);
+    const owner = await entering;
+    expect(world.stored(id)).toMatchObject({ ownerId: "a:1:t1", renewSeq: 1 });
+    arrival.open();
+    await settled();
+    expect(answer).toBe("conflict");
+    await world.clock.advance(20_000);
+    owner.hold.assertHeld();
+    await owner.leave();
+  });
+
   test("is made unnecessary by the next caller, who inherits the place", async () => {
     const owner = await world.occupy(a, id);
     const first = b.locks.withLock(id, () => Promise.resolve(), { timeout: 2_000 });

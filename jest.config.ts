@@ -24,6 +24,8 @@ module.exports = {
   transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
   globalSetup: "<rootDir>/tests/support/global-setup.ts",
   reporters: ["default", "<rootDir>/tests/support/skipped-blocks-reporter.cjs"],
+  // Half of the tests wait for processes and servers: a core that is kept free for the runner would be idle.
+  maxWorkers: "100%",
   // A test that hangs has to end; a busy machine must not make a slow one fail.
   testTimeout: 60_000,
   clearMocks: true,

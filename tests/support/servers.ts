@@ -20,8 +20,9 @@ export function describeWithPostgres(name: string, tests: (postgres: PostgresFor
   describeWith("postgres", name, (server) => {
     const own = ownDatabase(server);
     beforeEach(own.make);
-    afterEach(own.drop);
     tests(own);
+    // Registered last, so that what the block closes after a test is closed by then.
+    afterEach(own.drop);
   });
 }
 

@@ -1,0 +1,228 @@
+import { hostname } from "node:os";
+import {
+  LockLostError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from "../../../../src/application/ports/lock-errors";
+import type { LockHold } from "../../../../src/application/ports/lock-provider";
+import { systemLockClock, type LockClock } from "../../../../src/infrastructure/locking/lock-clock";
+import { PostgresLockBackend } from "../../../../src/infrastructure/locking/postgres/postgres-lock-backend";
+import { PostgresLockInspector } from "../../../../src/infrastructure/locking/postgres/postgres-lock-inspector";
+import { PostgresLockProvider } from "../../../../src/infrastructure/locking/postgres/postgres-lock-provider";
+import { startOwnPostgres } from "../../../support/own-postgres";
+import { poolingProxy } from "../../../support/pooling-proxy";
+import { query, sessionHolding, terminateHolder } from "../../../support/postgres-locks";
+import { describeWithOwn, describeWithPostgres, describeWithPostgresSchemas } from "../../../support/servers";
+
+jest.setTimeout(60_000);
+
+const SCHEMA = "holdfast_locks";
+const closing: (() => Promise<unknown>)[] = [];
+const closeAfterEach = (): void =>
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+type Options = ConstructorParameters<typeof PostgresLockProvider>[1];
+
+function provider(url: string, options: Options = {}, clock?: LockClock): PostgresLockProvider {
+  const made = new PostgresLockProvider(url, options, clock === undefined ? {} : { clock });
+  closing.push(() => made.close());
+  return made;
+}
+
+/** Resolves when inside; stays until `leave`. */
+async function occupy(
+  locks: PostgresLockProvider,
+  resourceId: string,
+  purpose?: string,
+): Promise<{ hold: LockHold; leave: () => Promise<void> }> {
+  let letGo!: () => void;
+  const told = new Promise<void>((resolve) => (letGo = resolve));
+  let done: Promise<void> | undefined;
+  const hold = await new Promise<LockHold>((resolve, reject) => {
+    const stay = (given: LockHold): Promise<void> => {
+      resolve(given);
+      return told;
+    };
+    done = locks.withLock(resourceId, stay, {
+      timeout: 30_000,
+      ...(purpose === undefined ? {} : { purpose }),
+    });
+    done.catch(reject);
+  });
+  const leave = async (): Promise<void> => {
+    letGo();
+    await done;
+  };
+  closing.push(leave);
+  return { hold, leave };
+}
+
+function lossOf({ signal }: LockHold): Promise<string> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(String(signal.reason));
+    signal.addEventListener("abort", () => resolve(String(signal.reason)), { once: true });
+  });
+}
+
+const nothing = async (): Promise<void> => {};
+
+describeWithPostgres("locks held by a PostgreSQL session", (server) => {
+  closeAfterEach();
+  it("names host, process, purpose and since when to those who wait in vain, and how to end it", async () => {
+    const before = Date.now() - 1_000;
+    await occupy(provider(server.url), "payment:1", "capture");
+    const refused = provider(server.url).withLock("payment:1", nothing, { timeout: 0 });
+    const error = await refused.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    const { holder, advice } = error as LockTimeoutError;
+    expect(holder).toMatchObject({ host: hostname(), pid: process.pid, purpose: "capture" });
+    expect(holder!.since!.getTime()).toBeGreaterThan(before);
+    const session = await sessionHolding(server.url, SCHEMA, "payment:1");
+    expect(advice).toContain(`pg_terminate_backend(${session})`);
+  });
+
+  it("tells a waiting process of a release, and nobody when nobody waits", async () => {
+    const holder = new PostgresLockBackend(server.url);
+    const waiter = new PostgresLockBackend(server.url);
+    closing.push(
+      () => holder.close(),
+      () => waiter.close(),
+    );
+    const take = async (): Promise<() => Promise<void>> => {
+      const taken = await holder.attempt("payment:1", { mayWait: true });
+      if (taken.kind !== "acquired") throw new Error(taken.kind);
+      return () => taken.tenure.release();
+    };
+    let wakes = 0;
+    let awake!: () => void;
+    const woken = new Promise<void>((resolve) => (awake = resolve));
+    waiter.onReleased("payment:1", () => {
+      wakes += 1;
+      awake();
+    });
+    const unasked = await take();
+    expect(await waiter.attempt("payment:1", { mayWait: false })).toMatchObject({ kind: "held" });
+    await unasked();
+    const asked = await take();
+    expect(await waiter.attempt("payment:1", { mayWait: true })).toMatchObject({ kind: "held" });
+    await asked();
+    await woken;
+    expect(wakes).toBe(1);
+  });
+
+  it("is listed with its holder while it is held, and not after its session was killed", async () => {
+    const { hold } = await occupy(provider(server.url), "task:\0 nightly", "export");
+    const inspector = new PostgresLockInspector(server.url);
+    closing.push(() => inspector.close());
+    expect(await inspector.list()).toMatchObject([
+      { resourceId: "task:\0 nightly", state: "held", holder: { pid: process.pid, purpose: "export" } },
+    ]);
+    expect(await inspector.break("task:\0 nightly")).toMatchObject({ outcome: "end_the_processes" });
+    const lost = lossOf(hold);
+    await terminateHolder(server.url, SCHEMA, "task:\0 nightly");
+    await lost;
+    expect(await inspector.list()).toEqual([]);
+    expect(await inspector.break("task:\0 nightly")).toEqual({ outcome: "not_held" });
+  });
+
+  it("is not left over by a statement that failed after it had taken the lock", async () => {
+    const [first, second] = [provider(server.url), provider(server.url)];
+    await first.withLock("warm", nothing);
+    await query(
+      server.url,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT ON ${SCHEMA}.holders FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    );
+    await expect(first.withLock("payment:1", nothing, { timeout: 0 })).rejects.toThrow(LockUnavailableError);
+    await query(server.url, `DROP TRIGGER refuse ON ${SCHEMA}.holders`);
+    expect(await second.withLock("payment:1", async () => "free", { timeout: 0 })).toBe("free");
+  });
+
+  it("loses every lock of a process at once, and only of that process", async () => {
+    const mine = provider(server.url);
+    const holds = [await occupy(mine, "a"), await occupy(mine, "b")];
+    const theirs = await occupy(provider(server.url), "c");
+    await terminateHolder(server.url, SCHEMA, "a");
+    await Promise.all(holds.map(({ hold }) => lossOf(hold)));
+    for (const { hold } of holds) expect(() => hold.assertHeld()).toThrow(LockLostError);
+    theirs.hold.assertHeld();
+  });
+
+  it("is over for assertHeld as soon as the clock says that the server was silent too long, before any timer", async () => {
+    let skippedMs = 0;
+    const clock: LockClock = { ...systemLockClock, monotonicMs: () => performance.now() + skippedMs };
+    const { hold } = await occupy(provider(server.url, {}, clock), "a");
+    hold.assertHeld();
+    skippedMs = 8_000;
+    expect(() => hold.assertHeld()).toThrow(LockLostError);
+    expect(hold.signal.aborted).toBe(true);
+  });
+
+  it("keeps two schemas of one database apart", async () => {
+    await occupy(provider(server.url), "a");
+    const other = provider(server.url, { schema: "elsewhere" });
+    expect(await other.withLock("a", async () => "in", { timeout: 0 })).toBe("in");
+  });
+
+  it("may be used by a role that may not make the schema", async () => {
+    await provider(server.url).withLock("a", nothing);
+    const role = `${new URL(server.url).pathname.slice(1)}_guest`;
+    await query(
+      server.url,
+      `CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${SCHEMA} TO ${role};
+       GRANT ALL ON ALL TABLES IN SCHEMA ${SCHEMA} TO ${role}; GRANT ALL ON ALL SEQUENCES IN SCHEMA ${SCHEMA} TO ${role}`,
+    );
+    closing.push(() => query(server.url, `DROP OWNED BY ${role}; DROP ROLE ${role}`));
+    const url = new URL(server.url);
+    url.username = role;
+    expect(await provider(url.href).withLock("a", async () => "in")).toBe("in");
+  });
+});
+
+describeWithPostgresSchemas("behind a proxy", (server) => {
+  closeAfterEach();
+  it("refuses in words where it pools transactions", async () => {
+    const proxy = await poolingProxy(server.url, "transaction");
+    closing.push(() => proxy.close());
+    await expect(provider(proxy.url, { schema: "pooled" }).withLock("a", nothing)).rejects.toThrow(
+      /transaction or statement pooling.*connect directly/,
+    );
+  });
+
+  it("works where a client keeps its session", async () => {
+    const proxy = await poolingProxy(server.url, "session");
+    closing.push(() => proxy.close());
+    expect(await provider(proxy.url, { schema: "kept" }).withLock("a", async () => "in")).toBe("in");
+  });
+});
+
+describeWithOwn("postgres", "on a server that fails", () => {
+  closeAfterEach();
+  it("tells the holder when the server no longer answers, and lends again over a new session", async () => {
+    const server = await startOwnPostgres();
+    closing.push(() => server.stop());
+    const { hold } = await occupy(provider(server.url, { heartbeatMs: 50, answerTimeoutMs: 400 }), "a");
+    const session = await sessionHolding(server.url, SCHEMA, "a");
+    process.kill(session, "SIGSTOP");
+    expect(await lossOf(hold)).toMatch(/not answered/);
+    expect(() => hold.assertHeld()).toThrow(LockLostError);
+    process.kill(session, "SIGCONT");
+    const next = provider(server.url);
+    expect(await next.withLock("a", async () => "free", { timeout: 30_000 })).toBe("free");
+  });
+
+  it("tells the holder of a restart, serves who waited over it, and goes on counting", async () => {
+    const server = await startOwnPostgres();
+    closing.push(() => server.stop());
+    const { hold } = await occupy(provider(server.url), "a");
+    const waiting = provider(server.url).withLock("a", async ({ fencingToken }) => fencingToken, {
+      timeout: 50_000,
+    });
+    const lost = lossOf(hold);
+    await server.restart();
+    await lost;
+    expect(await waiting).toBeGreaterThan(hold.fencingToken);
+  });
+});

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { builtProgram } from "../support/built-program";
+import { startOwnRedis, type OwnServer } from "../support/own-redis";
+import { query } from "../support/postgres-locks";
+import { describeWithOwn, describeWithPostgres } from "../support/servers";
+import { isFinal } from "../support/steady-client";
+import { temporaryDirectory } from "../support/temporary-directory";
+import { storm, type StormOutcome } from "./storm";
+
+/** `npm run storm`: 5,000 captures on 500 payments. */
+const full = process.env["HOLDFAST_STORM"] === "full";
+const PAYMENTS = full ? 500 : 40;
+const CAPTURES_EACH = 10;
+const CALLERS = 64;
+/** Longer than a request waits for its lock, so that some must be told. */
+const REDIS_STOPS_FOR_MS = 12_000;
+
+jest.setTimeout(full ? 900_000 : 240_000);
+
+describeWithPostgres("three instances on one PostgreSQL, one of them killed and started again", (server) => {
+  const temporary = temporaryDirectory();
+
+  async function run(locks: string, inTheMiddle?: () => Promise<void>): Promise<StormOutcome> {
+    const outcome = await storm({
+      main: await builtProgram(),
+      folder: temporary.path,
+      store: server.url,
+      locks,
+      payments: PAYMENTS,
+      capturesEach: CAPTURES_EACH,
+      callers: CALLERS,
+      ...(inTheMiddle === undefined ? {} : { inTheMiddle }),
+    });
+    if (full) {
+      const { tally, seconds } = outcome;
+      process.stderr.write(
+        `${locks.replace(/\/\/.*/, "//…")} ${seconds.toFixed(1)} s ${JSON.stringify(tally)}\n`,
+      );
+    }
+    return outcome;
+  }
+
+  /** What holds whatever the locks are. */
+  async function expectMoneyMovedOnce({ stories, accounts }: StormOutcome): Promise<void> {
+    expect(accounts).toEqual(
+      Array.from({ length: PAYMENTS }, (_, n) => ({
+        status: "captured",
+        captured: 1,
+        amountCaptured: 1_000 + n,
+        moves: ["authorize", "capture"],
+      })),
+    );
+    for (const { answers } of stories) {
+      const final = new Set(answers.filter(isFinal).map(({ status, said }) => `${status} ${said}`));
+      expect([...final]).toHaveLength(1);
+    }
+    const captors = stories.filter(({ answers }) => answers.some(({ status }) => status === 201));
+    expect(new Set(captors.map(({ paymentId }) => paymentId)).size).toBe(PAYMENTS);
+    expect(captors).toHaveLength(PAYMENTS);
+    const [left] = await query<{ open: string; captures: string }>(
+      server.url,
+      `SELECT count(*) FILTER (WHERE status IN ('started', 'unknown', 'needs_review')) AS open,
+         count(*) FILTER (WHERE kind = 'capture' AND status = 'succeeded') AS captures FROM operations`,
+    );
+    expect(left).toEqual({ open: "0", captures: String(PAYMENTS) });
+  }
+
+  /** All codes of answers that were not a capture's last word. */
+  function codes({ stories }: StormOutcome): string[] {
+    const told = stories.flatMap(({ answers }) => answers).map(({ status, code }) => code ?? String(status));
+    return [...new Set(told)].sort();
+  }
+
+  const ENDS = ["201", "payment_already_captured"];
+  const COME_BACK = ["202", "capture_in_progress", "idempotency_key_in_use", "payment_busy"];
+
+  it("captures each payment once with locks in PostgreSQL, and nobody is told 5xx", async () => {
+    const outcome = await run("postgres:");
+    await expectMoneyMovedOnce(outcome);
+    // What the killed process left open is asked for at most every two seconds, and until then its callers come back.
+    expect([...ENDS, ...COME_BACK]).toEqual(expect.arrayContaining(codes(outcome)));
+  });
+
+  it("captures each payment once with no locks at all: versions and keys alone", async () => {
+    const outcome = await run("none:");
+    await expectMoneyMovedOnce(outcome);
+    expect([...ENDS, ...COME_BACK]).toEqual(expect.arrayContaining(codes(outcome)));
+  });
+
+  describeWithOwn("redis", "with locks in a Redis of its own", () => {
+    let redis: OwnServer;
+    beforeEach(async () => {
+      redis = await startOwnRedis();
+    });
+    afterEach(() => redis.stop());
+
+    it("captures each payment once although Redis stops answering in the middle: 503, then recovery", async () => {
+      const outcome = await run(redis.url, async () => {
+        redis.pause();
+        await pause(REDIS_STOPS_FOR_MS);
+        redis.continue();
+      });
+      await expectMoneyMovedOnce(outcome);
+      const told = codes(outcome);
+      expect(told).toContain("lock_unavailable");
+      const outage = ["lock_unavailable", "lock_timeout", "lock_lost"];
+      expect([...ENDS, ...COME_BACK, ...outage]).toEqual(expect.arrayContaining(told));
+    });
+  });
+});

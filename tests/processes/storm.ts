@@ -1,0 +1,170 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { HoldfastProcess } from "../support/holdfast-process";
+import { isFinal, SteadyClient, type Answer } from "../support/steady-client";
+
+export interface StormOptions {
+  /** Of the built program. */
+  readonly main: string;
+  readonly folder: string;
+  readonly store: string;
+  readonly locks: string;
+  readonly payments: number;
+  /** Captures of one payment: every other one with the key that they share, the rest with keys of their own. */
+  readonly capturesEach: number;
+  /** Requests under way at a time. */
+  readonly callers: number;
+  /** Called once, when a third of the captures have been answered. Not waited for before the storm goes on. */
+  readonly inTheMiddle?: () => Promise<void>;
+}
+
+/** Everything that one key of one payment was told, in the order in which it was told. */
+export interface KeyStory {
+  readonly paymentId: string;
+  readonly key: string;
+  readonly answers: readonly Answer[];
+}
+
+export interface StormOutcome {
+  readonly stories: readonly KeyStory[];
+  readonly accounts: readonly Account[];
+  /** Answers per status and code, for people. */
+  readonly tally: Readonly<Record<string, number>>;
+  /** From the first capture to the last final answer. */
+  readonly seconds: number;
+}
+
+/** Of one payment, by the store's own account and by the gateway's. */
+export interface Account {
+  readonly status: string;
+  readonly captured: number;
+  readonly amountCaptured: number;
+  readonly moves: readonly string[];
+}
+
+const INSTANCES = 3;
+const LOOKS = 240;
+const BETWEEN_LOOKS_MS = 250;
+
+/** Three instances on one database; one of them is killed in the middle and started again. */
+export async function storm(options: StormOptions): Promise<StormOutcome> {
+  const { main, folder, store, locks, payments, capturesEach, callers } = options;
+  const args = ["serve", "--store", store, "--locks", locks, "--port", "0", "--log-level", "fatal"];
+  const start = () =>
+    new HoldfastProcess([main, ...args, ...(locks === "none:" ? ["--allow-unlocked"] : [])], { cwd: folder });
+  const instances = Array.from({ length: INSTANCES }, start);
+  const client = new SteadyClient();
+  try {
+    const urls = await Promise.all(instances.map((instance) => instance.url()));
+    const ids = await inParallel(callers, payments, async (n) => {
+      const answer = await client.post(urls[n % INSTANCES]!, "/payments", `order-${n}`, {
+        amount: 1_000 + n,
+        currency: "EUR",
+        paymentMethod: "tok_ok",
+      });
+      if (answer?.status !== 201) throw new Error(`payment ${n}: ${JSON.stringify(answer)}`);
+      return answer.paymentId;
+    });
+
+    const stories = ids.flatMap((paymentId) =>
+      keysOf(capturesEach).map((key) => ({ paymentId, key, answers: [] as Answer[] })),
+    );
+    const captures = inTurn(stories, capturesEach);
+    let done = 0;
+    let middle: Promise<unknown> | undefined;
+    const begunMs = performance.now();
+    await inParallel(callers, captures.length, async (n) => {
+      const story = captures[n]!;
+      const path = `/payments/${story.paymentId}/capture`;
+      for (let turn = n; ; turn += 1) {
+        const answer = await client.post(urls[turn % INSTANCES]!, path, story.key, {});
+        // Nobody answered: somebody else will.
+        if (answer === null) continue;
+        story.answers.push(answer);
+        if (isFinal(answer)) break;
+        await pause(answer.retryAfterMs);
+      }
+      done += 1;
+      if (done >= captures.length / 3)
+        middle ??= Promise.all([options.inTheMiddle?.(), killAndRestart(instances, urls, start)]);
+    });
+    await middle;
+    const seconds = (performance.now() - begunMs) / 1_000;
+    const accounts = await inParallel(callers, ids.length, (n) => settledAccount(client, urls[0]!, ids[n]!));
+    return { stories, accounts, tally: tallyOf(stories), seconds };
+  } finally {
+    client.close();
+    await Promise.all(instances.map((instance) => instance.end("SIGKILL")));
+  }
+}
+
+async function killAndRestart(
+  instances: HoldfastProcess[],
+  urls: string[],
+  start: () => HoldfastProcess,
+): Promise<void> {
+  await instances[1]!.end("SIGKILL");
+  instances[1] = start();
+  urls[1] = await instances[1].url();
+}
+
+/** `shared`, and one key of its own for every other capture. */
+function keysOf(capturesEach: number): string[] {
+  return ["shared", ...Array.from({ length: Math.floor(capturesEach / 2) }, (_, n) => `own-${n}`)];
+}
+
+/** Shared and own keys in turn; a payment's captures are close together, so that they meet. */
+function inTurn<Story extends { readonly key: string }>(
+  stories: readonly Story[],
+  capturesEach: number,
+): Story[] {
+  const keys = keysOf(capturesEach).length;
+  const captures: Story[] = [];
+  for (let first = 0; first < stories.length; first += keys)
+    for (let n = 0; n < capturesEach; n += 1)
+      captures.push(stories[first + (n % 2 === 0 ? 0 : 1 + (n - 1) / 2)]!);
+  return captures;
+}
+
+/** Waits until nothing of the payment is open. */
+async function settledAccount(client: SteadyClient, url: string, id: string): Promise<Account> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const { payment } = await client.get<{ payment: PaymentOnWire }>(url, `/payments/${id}`);
+    const open = payment.captures.some(({ status }) => status === "unknown");
+    if (!open && payment.status === "captured") {
+      const { moves } = await client.get<{ moves: { kind: string }[] }>(url, `/gateway/payments/${id}`);
+      return {
+        status: payment.status,
+        captured: payment.captures.filter(({ status }) => status === "succeeded").length,
+        amountCaptured: payment.amountCaptured,
+        moves: moves.map(({ kind }) => kind),
+      };
+    }
+    await pause(BETWEEN_LOOKS_MS);
+  }
+  throw new Error(`${id} stays open`);
+}
+
+interface PaymentOnWire {
+  readonly status: string;
+  readonly amountCaptured: number;
+  readonly captures: readonly { readonly status: string }[];
+}
+
+function tallyOf(stories: readonly KeyStory[]): Record<string, number> {
+  const tally: Record<string, number> = {};
+  for (const { status, code } of stories.flatMap(({ answers }) => answers)) {
+    const name = `${status} ${code ?? ""}`.trim();
+    tally[name] = (tally[name] ?? 0) + 1;
+  }
+  return tally;
+}
+
+async function inParallel<T>(callers: number, count: number, work: (n: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    for (let n = next++; n < count; n = next++) results[n] = await work(n);
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return results;
+}

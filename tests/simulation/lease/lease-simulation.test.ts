@@ -2,7 +2,7 @@ import { plantedBugs } from "./planted-bugs";
 import { profiles, rough } from "./profile";
 import { Simulation } from "./simulation";
 
-const SEEDS = [1, 2, 3] as const;
+const SEEDS = [1, 2] as const;
 const ACQUISITIONS = 100;
 
 /** Enough for the rarest of the planted bugs, which shows in one world of three. */
@@ -19,7 +19,7 @@ describe("leases on virtual time", () => {
 
   test("are lost by nobody as long as only clocks are wrong", async () => {
     const calmWorlds = profiles.filter(({ stallEveryMs }) => stallEveryMs === Infinity);
-    expect(calmWorlds.map(({ name }) => name)).toEqual(["calm", "skewed", "mortal", "ageless"]);
+    expect(calmWorlds.map(({ name }) => name)).toEqual(["calm", "skewed", "mortal", "coarse", "ageless"]);
     for (const profile of calmWorlds) {
       const { losses } = await new Simulation({ seed: 7, profile, acquisitions: ACQUISITIONS }).run();
       expect(losses).toBe(0);

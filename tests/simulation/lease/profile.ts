@@ -60,9 +60,13 @@ export const skewed: Profile = {
 export const mortal: Profile = {
   ...skewed,
   name: "mortal",
+  age: "exact",
   crashEveryMs: 120_000,
   closeEveryMs: 240_000,
 };
+
+/** As `mortal`, on a store that tells time in whole seconds. */
+export const coarse: Profile = { ...mortal, name: "coarse", age: "whole seconds" };
 
 /** As `mortal`, on a store that cannot tell how old a record is: everything rests on what each process has seen. */
 export const ageless: Profile = { ...mortal, name: "ageless", age: "unknown" };
@@ -100,4 +104,4 @@ export const stormy: Profile = {
   stallEveryMs: 120_000,
 };
 
-export const profiles = [calm, skewed, mortal, ageless, rough, stormy] as const;
+export const profiles = [calm, skewed, mortal, coarse, ageless, rough, stormy] as const;

@@ -57,8 +57,8 @@ export class Simulation {
   constructor(private readonly request: SimulationRequest) {
     this.random = new SeededRandom(request.seed);
     this.profile = request.profile;
-    const tellsAges = request.profile.age !== "unknown";
-    this.watch = new TakeoverWatch(this.world, this.referee, this.settings, tellsAges);
+    const tellsExactAges = request.profile.age === "exact";
+    this.watch = new TakeoverWatch(this.world, this.referee, this.settings, tellsExactAges);
     this.resourceIds = this.random.chance(0.5) ? ["a"] : ["a", "b"];
     this.truth = new MemoryLeaseRecordStore(this.trueClock);
     this.store = this.watched(this.truth);

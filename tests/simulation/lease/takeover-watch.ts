@@ -22,7 +22,7 @@ const REQUESTS = 4;
  * time. The bound, from the owner's last sign of life that reached the store:
  * ttl + margin (stretched by drift) + one poll of a waiter + four requests. The time for which a freed lock is kept for
  * its registered waiter, and one more poll, come on top if that waiter had died, too, or if it cannot know as early as
- * others that the owner is dead, because it came later and the store tells no ages.
+ * others that the owner is dead, because it came later and the store tells no ages, or rounds them.
  */
 export class TakeoverWatch {
   longestMs = 0;
@@ -35,7 +35,7 @@ export class TakeoverWatch {
     private readonly world: World,
     private readonly referee: Referee,
     private readonly settings: LeaseSettings,
-    private readonly tellsAges: boolean,
+    private readonly tellsExactAges: boolean,
   ) {}
 
   crashed(machine: Machine): void {
@@ -61,7 +61,7 @@ export class TakeoverWatch {
     const { ttlMs, waiterPollMs, yieldMs } = this.settings;
     const tookMs = this.world.nowMs - (this.lastSignMs.get(id) ?? 0);
     const waiters = [...(this.waitersSinceSign.get(id) ?? [])];
-    const isKeptForWaiter = waiters.some((waiter) => this.isDead(waiter) || !this.tellsAges);
+    const isKeptForWaiter = waiters.some((waiter) => this.isDead(waiter) || !this.tellsExactAges);
     const boundMs =
       DRIFT_FACTOR * deadlySilenceMs(ttlMs, this.settings) +
       waiterPollMs +

@@ -74,10 +74,6 @@ export class LeaseTenure implements Tenure {
     this.background = this.live();
   }
 
-  get waitingOwnerId(): string | null {
-    return this.record.waitingOwnerId;
-  }
-
   assertHeld(): void {
     if (this.hasEnded()) this.lose(LEASE_ENDED);
     if (this.lost.aborted) throw new LockLostError(this.requests.resourceId, String(this.lost.reason));

@@ -120,8 +120,14 @@ export class LeaseContender {
     const refusal: LeaseAttempt = { kind: "held", ...holder };
     const placeIsFresh = verdict.place === "mine" && nowMs - this.placeRenewedAtMs < settings.waiterRenewMs;
     if (!request.mayWait || placeIsFresh) return refusal;
-    const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs);
-    return registered ? refusal : { kind: "again after", refusal };
+    try {
+      const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs);
+      return registered ? refusal : { kind: "again after", refusal };
+    } catch (error) {
+      // Whether or not the place was got: that somebody is inside was read, and is the answer.
+      if (error instanceof TransientLeaseStoreError) return refusal;
+      throw error;
+    }
   }
 
   /** Asked once for each owner that is met after a long look away. Of what is free and wanted by nobody, it is no matter. */

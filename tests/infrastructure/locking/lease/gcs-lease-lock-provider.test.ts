@@ -112,6 +112,20 @@ describe("one change per second and object", () => {
     await expect(locks.withLock("nightly", async () => "again", { timeout: 10_000 })).resolves.toBe("again");
   });
 
+  test("whoever cannot register in time because of it is told that the lock is held, not that the service failed", async () => {
+    const [inside, leave] = [new Gate(), new Gate()];
+    const held = provider().withLock("nightly", () => {
+      inside.open();
+      return leave.passed;
+    });
+    await inside.passed;
+    const refused = provider().withLock("nightly", neverRuns, { timeout: 100 });
+    await expect(refused).rejects.toBeInstanceOf(LockTimeoutError);
+    await expect(refused).rejects.toThrow(`pid ${process.pid}`);
+    leave.open();
+    await held;
+  });
+
   test("the first write never waits", async () => {
     const locks = provider();
     await locks.withLock("one", async () => expect(standIn.log.requests).toHaveLength(1));

@@ -119,7 +119,8 @@ export class LeaseContender {
       return { kind: "contended", waitingOwnerId: verdict.waitingOwnerId, ...holder };
     const refusal: LeaseAttempt = { kind: "held", ...holder };
     const placeIsFresh = verdict.place === "mine" && nowMs - this.placeRenewedAtMs < settings.waiterRenewMs;
-    if (!request.mayWait || placeIsFresh) return refusal;
+    // Told to write less, the place has to wait; the answer need not.
+    if (!request.mayWait || placeIsFresh || this.requests.throttledForMs > 0) return refusal;
     try {
       const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs);
       return registered ? refusal : { kind: "again after", refusal };

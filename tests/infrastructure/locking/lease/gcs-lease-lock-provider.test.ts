@@ -119,7 +119,8 @@ describe("one change per second and object", () => {
       return leave.passed;
     });
     await inside.passed;
-    const refused = provider().withLock("nightly", neverRuns, { timeout: 100 });
+    // Less than the pause after a 429, and enough for a slow machine to ask once.
+    const refused = provider().withLock("nightly", neverRuns, { timeout: 900 });
     await expect(refused).rejects.toBeInstanceOf(LockTimeoutError);
     await expect(refused).rejects.toThrow(`pid ${process.pid}`);
     leave.open();

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-const SESSIONS = 4;
 const READY_FOR_QUERY = "Z".charCodeAt(0);
 const IN_NO_TRANSACTION = "I".charCodeAt(0);
 /** AuthenticationOk, BackendKeyData with a number that no server has, ReadyForQuery. */
@@ -17,13 +16,21 @@ interface Session {
   rest: Buffer;
 }
 
+export interface PoolingOptions {
+  /** `session` leaves a client its session for as long as it is connected. */
+  readonly pooling: "transaction" | "session";
+  readonly sessions?: number;
+  /** Which of the idle sessions is handed out. */
+  readonly next?: "used last" | "used first";
+}
+
 /**
- * Stands in for a pooling proxy: makes up the numbers of its sessions, and hands the session used last to whoever begins a
- * transaction next. `session` pooling leaves a client its session for as long as it is connected.
+ * Stands in for a pooling proxy: makes up the numbers of its sessions, and hands one of them to whoever begins a
+ * transaction next.
  */
 export async function poolingProxy(
   target: string,
-  pooling: "transaction" | "session",
+  { pooling, sessions = 4, next = "used last" }: PoolingOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = new URL(target);
   const idle: Session[] = [];
@@ -66,11 +73,11 @@ export async function poolingProxy(
     let work: Promise<void> = Promise.resolve();
     const obey = async (data: Buffer, isStartup: boolean): Promise<void> => {
       if (isStartup) {
-        while (idle.length < SESSIONS) idle.push(await openSession(data));
+        while (idle.length < sessions) idle.push(await openSession(data));
         client.write(WELCOME);
         return;
       }
-      if (mine?.client !== client) mine = idle.pop();
+      if (mine?.client !== client) mine = next === "used last" ? idle.pop() : idle.shift();
       if (mine === undefined) throw new Error("out of sessions");
       mine.client = client;
       mine.socket.write(data);

@@ -9,6 +9,7 @@ const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|Client sent AUT
 export class RedisConnection {
   private readonly redis: Redis;
   private refusal: Error | undefined;
+  private isClosed = false;
   private becomingReady: Promise<void> | undefined;
 
   constructor(
@@ -49,12 +50,14 @@ export class RedisConnection {
 
   /** Ends it at once, whatever is under way. */
   close(): void {
+    this.isClosed = true;
     this.redis.disconnect();
   }
 
   private async ready(): Promise<Redis> {
     const { redis } = this;
-    if (redis.status === "wait" || redis.status === "end") await redis.connect().catch(() => {});
+    if (this.isClosed) throw new Error("the connection is closed");
+    if (redis.status === "wait") await redis.connect().catch(() => {});
     if (redis.status !== "ready") await (this.becomingReady ??= this.whenReady());
     return redis;
   }

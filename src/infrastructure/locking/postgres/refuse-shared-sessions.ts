@@ -35,8 +35,9 @@ export async function refuseSharedSessions(session: PostgresSession, url: string
     try {
       await other.query("BEGIN");
       const occupied = pidOf((await other.query<Backend>(WHO)).rows);
+      // Not ours to ask again: with a single session in the pool, the answer would wait for the one that has it.
+      if (pids.includes(occupied)) throw new SharedSessionError();
       pids.push(pidOf(await session.ask<Backend>(WHO)));
-      if (occupied === pids[0]) throw new SharedSessionError();
     } finally {
       await other.end().catch(() => {});
     }

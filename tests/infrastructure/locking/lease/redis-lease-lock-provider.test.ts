@@ -44,6 +44,13 @@ describeWithRedis("leases in Redis", (server) => {
     stop();
   });
 
+  it("do not open a connection again that was closed", async () => {
+    const records = new RedisLeaseRecordStore(server);
+    await records.probe();
+    records.close();
+    await expect(records.read("a")).rejects.toThrow(/closed/);
+  });
+
   it("keep no time to live: a record that expired would forget its fence", async () => {
     const { url, keyPrefix } = server;
     await provider(url, keyPrefix).withLock("a", nothing);

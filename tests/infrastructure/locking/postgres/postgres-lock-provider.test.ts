@@ -105,6 +105,8 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     const unasked = await take();
     expect(await waiter.attempt("payment:1", { mayWait: false })).toMatchObject({ kind: "held" });
     await unasked();
+    await waiter.probe();
+    expect(wakes).toBe(0);
     const asked = await take();
     expect(await waiter.attempt("payment:1", { mayWait: true })).toMatchObject({ kind: "held" });
     await asked();
@@ -160,6 +162,14 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(hold.signal.aborted).toBe(true);
   });
 
+  it("is not lent twice by the session that has it, which the server would do", async () => {
+    const backend = new PostgresLockBackend(server.url);
+    closing.push(() => backend.close());
+    const first = await backend.attempt("a", { mayWait: false });
+    expect(first.kind).toBe("acquired");
+    expect(await backend.attempt("a", { mayWait: false })).toEqual({ kind: "held" });
+  });
+
   it("keeps two schemas of one database apart", async () => {
     await occupy(provider(server.url), "a");
     const other = provider(server.url, { schema: "elsewhere" });
@@ -183,8 +193,12 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
 
 describeWithPostgresSchemas("behind a proxy", (server) => {
   closeAfterEach();
-  it("refuses in words where it pools transactions", async () => {
-    const proxy = await poolingProxy(server.url, "transaction");
+  it.each([
+    ["deals out the session used last", {}],
+    ["deals out sessions in turn", { next: "used first" }],
+    ["has a single session", { sessions: 1 }],
+  ] as const)("refuses in words where it pools transactions and %s", async (_, dealing) => {
+    const proxy = await poolingProxy(server.url, { pooling: "transaction", ...dealing });
     closing.push(() => proxy.close());
     await expect(provider(proxy.url, { schema: "pooled" }).withLock("a", nothing)).rejects.toThrow(
       /transaction or statement pooling.*connect directly/,
@@ -192,7 +206,7 @@ describeWithPostgresSchemas("behind a proxy", (server) => {
   });
 
   it("works where a client keeps its session", async () => {
-    const proxy = await poolingProxy(server.url, "session");
+    const proxy = await poolingProxy(server.url, { pooling: "session" });
     closing.push(() => proxy.close());
     expect(await provider(proxy.url, { schema: "kept" }).withLock("a", async () => "in")).toBe("in");
   });

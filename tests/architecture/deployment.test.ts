@@ -35,7 +35,7 @@ describe("compose.yaml", () => {
   });
 
   test("gives the instances settings that exist and are valid, with one store and one lock for all", () => {
-    const known = Object.values(settings).map(({ environment }) => environment) as string[];
+    const known: readonly string[] = Object.values(settings).map(({ environment }) => environment);
     for (const [, { environment = {} }] of instances) {
       expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
       const configuration = readConfiguration({ flags: {}, environment });

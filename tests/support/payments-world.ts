@@ -9,15 +9,20 @@ import { AuthorizePayment } from "../../src/application/use-cases/authorize-paym
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../src/application/use-cases/expire-authorizations";
 import { ReconcileOperations } from "../../src/application/use-cases/reconcile-operations";
+import { RefundPayment } from "../../src/application/use-cases/refund-payment";
+import { ReviewOperations } from "../../src/application/use-cases/review-operations";
+import { VoidPayment } from "../../src/application/use-cases/void-payment";
 import {
   parseIdempotencyKey,
   parseMerchantId,
   type MerchantId,
+  type OperationId,
   type PaymentId,
 } from "../../src/domain/identifiers";
 import { money, parseCurrency } from "../../src/domain/money";
 import type { Payment } from "../../src/domain/payment";
 import { PaymentError } from "../../src/domain/payment-errors";
+import type { ReviewVerdict } from "../../src/domain/payment-facts";
 import { InMemoryGatewayLedger } from "../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
 import { SimulatedGateway } from "../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { UuidV7Generator } from "../../src/infrastructure/identity/uuid-v7-generator";
@@ -146,6 +151,42 @@ export class PaymentsWorld {
     );
   }
 
+  void(paymentId: PaymentId, key: string, caller: Partial<Caller> = {}): Promise<OperationOutcome> {
+    return new VoidPayment(this.context).execute(
+      { paymentId, idempotencyKey: parseIdempotencyKey(key) },
+      this.caller(caller),
+    );
+  }
+
+  refund(
+    paymentId: PaymentId,
+    key: string,
+    wanted: { amount?: bigint; currency?: string } = {},
+    caller: Partial<Caller> = {},
+  ): Promise<OperationOutcome> {
+    return new RefundPayment(this.context).execute(
+      {
+        paymentId,
+        idempotencyKey: parseIdempotencyKey(key),
+        ...(wanted.amount === undefined ? {} : { amount: wanted.amount }),
+        ...(wanted.currency === undefined ? {} : { currency: parseCurrency(wanted.currency) }),
+      },
+      this.caller(caller),
+    );
+  }
+
+  /** A captured payment. */
+  async captured(paymentMethod = "tok_ok", amount = 1_000n): Promise<PaymentId> {
+    const id = await this.authorize(paymentMethod, amount);
+    await this.capture(id, "captured");
+    return id;
+  }
+
+  review(id: OperationId, verdict: Partial<ReviewVerdict> = {}) {
+    const whole = { outcome: "moved", evidence: "seen there", gatewayReference: null, ...verdict } as const;
+    return new ReviewOperations(this.context).resolve(id, whole, { actor: { key: "operator" } });
+  }
+
   reconcile() {
     return new ReconcileOperations(this.context, (error) => this.errors.push(error)).execute();
   }
@@ -165,8 +206,12 @@ export class PaymentsWorld {
   }
 
   /** How often the gateway moved money by captures of this payment. */
-  async timesCaptured(id: PaymentId): Promise<number> {
-    return (await this.simulated.moves(id)).filter(({ kind }) => kind === "capture").length;
+  timesCaptured(id: PaymentId): Promise<number> {
+    return this.timesMoved(id, "capture");
+  }
+
+  async timesMoved(id: PaymentId, kind: MoneyCall): Promise<number> {
+    return (await this.simulated.moves(id)).filter((move) => move.kind === kind).length;
   }
 }
 

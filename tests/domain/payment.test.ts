@@ -155,6 +155,29 @@ describe("the release of an expired payment", () => {
   );
 });
 
+describe("an operation that was closed as never sent", () => {
+  const unsent = () => {
+    const capturing = capturingPayment();
+    const { id } = openOperation(capturing);
+    return { id, payment: capturing.notSent(id, "refused", step()) };
+  };
+
+  it("and moved money after all, as the gateway says later, goes to a person", () => {
+    const { id, payment } = unsent();
+    // By then the payment may have gone on; what it is now cannot decide what happened.
+    const voided = expiredPayment(payment);
+    const released = settled(voided, succeeds("void_1"));
+    const told = released.settle(id, succeeds("cap_1"), newOperationId(), NOON, step());
+    expect(told.operation(id)).toMatchObject({ status: "needs_review", conflicted: true });
+    expect(told.amountCaptured).toBe(0n);
+  });
+
+  it("and was refused, as the gateway says later, stays as it is", () => {
+    const { id, payment } = unsent();
+    expect(payment.settle(id, declines(), newOperationId(), NOON, step())).toBe(payment);
+  });
+});
+
 describe("a declined authorization", () => {
   it("declines the payment, with the gateway's words", () => {
     const declined = settled(authorizingPayment(), declines("insufficient funds"));

@@ -1,5 +1,5 @@
 import type { OperationId } from "../../domain/identifiers";
-import { isOpen, type Operation } from "../../domain/operation";
+import { isOpen, isRelease, type Operation } from "../../domain/operation";
 import type { EventData } from "../../domain/payment-events";
 import type { LockHold } from "../ports/lock-provider";
 import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
@@ -53,7 +53,8 @@ export async function resolveOperation(
       const verdict: GatewayVerdict = { outcome: "unknown", reason: "the gateway has not decided yet" };
       return settled(context, stored, operationId, verdict, asked, "find");
     }
-    if (isForgotten(context, operation, now)) {
+    // What a release lets go is gone after the first time: sent twice, it moves nothing twice.
+    if (!isRelease(operation) && isForgotten(context, operation, now)) {
       const verdict: GatewayVerdict = {
         outcome: "unknown",
         reason: "too old to be sent again under its key",

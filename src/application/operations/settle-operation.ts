@@ -40,7 +40,9 @@ export async function settleOperation(
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     try {
       stored ??= await readAgain(context, read.payment.id);
-      const next = applied(context, stored.payment, operationId, found, trace);
+      const next = isAboutFormerKey(read, stored, operationId, found)
+        ? stored.payment
+        : applied(context, stored.payment, operationId, found, trace);
       return next === stored.payment ? stored : await context.payments.save(next, stored.version);
     } catch (error) {
       if (error instanceof StoreUnavailableError) {
@@ -58,6 +60,17 @@ export async function settleOperation(
     }
   }
   return null;
+}
+
+/** A release has gone on to its next key meanwhile: that its former one was refused is known. */
+function isAboutFormerKey(
+  read: StoredPayment,
+  stored: StoredPayment,
+  operationId: OperationId,
+  { outcome }: GatewayVerdict,
+): boolean {
+  const asked = read.payment.operation(operationId);
+  return outcome !== "succeeded" && asked?.n !== stored.payment.operation(operationId)?.n;
 }
 
 async function readAgain(context: OperationContext, id: PaymentId): Promise<StoredPayment> {

@@ -352,6 +352,8 @@ describe("what is not HTTP gets a problem, too", () => {
   test("random bytes: an answer or a closed door, and the server lives on", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
+        // Empty lines before a request are none of it: the server goes on waiting for one.
+        fc.pre(bytes.some((byte) => byte !== 10 && byte !== 13));
         const answer = await sendRaw(http.port, Buffer.concat([bytes, Buffer.from("\r\n\r\n")]));
         expect(answer.status).toBe(400);
       }),

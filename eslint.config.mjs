@@ -12,7 +12,7 @@ const readsTheClock = {
 
 // Typed rules that guard money (a lost promise, an unhandled case), not taste: prettier has the layout.
 export default defineConfig(
-  { ignores: ["dist/", "coverage/", "data/", "node_modules/"] },
+  { ignores: ["dist/", "coverage/", "data/", "node_modules/", "bench/node_modules/", "bench/build/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts"],

@@ -1,0 +1,43 @@
+import type { Bench, Suite } from "./measuring/suite";
+import type { Row } from "./measuring/row";
+
+/** In the order in which they run: what is quick and what matters most comes first. */
+const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  "locks-memory": async () => (await import("./suites/locks-memory.js")).locksMemory,
+  "locks-elsewhere": async () => (await import("./suites/locks-elsewhere.js")).locksElsewhere,
+  http: async () => (await import("./suites/http.js")).http,
+  capture: async () => (await import("./suites/capture.js")).capture,
+
+  postgres: async () => (await import("./suites/postgres.js")).postgres,
+  lease: async () => (await import("./suites/lease.js")).lease,
+  wait: async () => (await import("./suites/wait.js")).wait,
+  start: async () => (await import("./suites/start.js")).start,
+  growth: async () => (await import("./suites/growth.js")).growth,
+};
+
+export const suiteNames = Object.keys(suites);
+
+/** What the process of a suite tells the one that started it. */
+export type Told = { readonly row: Row } | { readonly leftOut: string };
+
+/** In a process of its own, so that one suite's heap and compiled code are nobody else's. */
+async function main(name = "", size = ""): Promise<void> {
+  const load = suites[name];
+  if (load === undefined) throw new Error(`there is no suite ${name}`);
+  const tell = (told: Told): void => void process.send?.(told);
+  const bench: Bench = {
+    tiny: size === "tiny",
+    size: (full, tiny) => (size === "tiny" ? tiny : full),
+    report: (row) => tell({ row }),
+    leaveOut: (part, why) => tell({ leftOut: `${part}: ${why}` }),
+  };
+  const suite = await load();
+  await suite(bench);
+  process.disconnect();
+}
+
+if (require.main === module)
+  main(...process.argv.slice(2)).catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openApplication, type Application } from "../../src/infrastructure/composition/application";
+import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
+import { loadSqlite, type DatabaseSync } from "../../src/infrastructure/persistence/sqlite-driver";
+import { authorizeOne } from "./authorized";
+import {
+  assertHeadsDiffer,
+  copies,
+  GATEWAY_TABLES,
+  PAYMENT_TABLES,
+  type Row,
+  type Table,
+} from "./numbered-payments";
+
+/** A store with many authorized payments, in a folder of its own. */
+export interface SqlitePayments {
+  readonly file: string;
+  /** The payment of which the others are copies: `numbered` makes their ids of it. */
+  readonly original: string;
+  remove(): void;
+}
+
+/** Payments 1 to `count` in a new file, all authorized. */
+export async function sqlitePayments(count: number): Promise<SqlitePayments> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-store-"));
+  const file = join(folder, "bench.db");
+  const application = await openSqliteApplication(file);
+  let original: string;
+  try {
+    original = await authorizeOne(application);
+  } finally {
+    await application.close();
+  }
+  copyRows(file, PAYMENT_TABLES, count);
+  copyRows(gatewayFile(file), GATEWAY_TABLES, count);
+  return { file, original, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+export function gatewayFile(file: string): string {
+  return file.replace(/\.db$/, ".gateway.db");
+}
+
+export function openSqliteApplication(file: string): Promise<Application> {
+  const configuration = readConfiguration({
+    flags: { store: `sqlite:${file}`, "log-level": "silent" },
+    environment: {},
+  });
+  return openApplication(configuration, { purpose: "bench" });
+}
+
+function copyRows(file: string, names: readonly string[], count: number): void {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(file);
+  try {
+    database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000");
+    const tables = names.map((name) => tableOf(database, name));
+    assertHeadsDiffer(tables);
+    database.exec("BEGIN");
+    for (const statement of copies(tables, 1, count, "sqlite")) database.exec(statement);
+    database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE); ANALYZE");
+  } finally {
+    database.close();
+  }
+}
+
+function tableOf(database: DatabaseSync, name: string): Table {
+  const statement = database.prepare(`SELECT * FROM ${name}`);
+  statement.setReadBigInts(true);
+  const rows = statement.all() as Row[];
+  return name === "gateway_moves" ? { name, rows, generated: "sequence" } : { name, rows };
+}

@@ -12,6 +12,8 @@ interface Movement {
 export const movements = {
   authorize: { after: [], path: () => "/payments", status: "authorized" },
   capture: { after: ["authorize"], path: (id) => `/payments/${id}/capture`, status: "captured" },
+  void: { after: ["authorize"], path: (id) => `/payments/${id}/void`, status: "voided" },
+  refund: { after: ["authorize", "capture"], path: (id) => `/payments/${id}/refunds`, status: "captured" },
 } as const satisfies Partial<Record<OperationKind, Movement>>;
 
 export type MovementKind = keyof typeof movements;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { inParallel } from "../../src/application/operations/in-parallel";
 import { HoldfastProcess } from "../support/holdfast-process";
 import {
   cells,
@@ -20,6 +21,7 @@ const behind = { preparation: 30 * MINUTE, first: 20 * MINUTE, second: 10 * MINU
 /** Far more often than it takes. */
 const MAX_LOOKS = 240;
 const BETWEEN_LOOKS_MS = 250;
+const REQUESTS_AT_ONCE = 16;
 
 export interface Answer {
   readonly status: number;
@@ -80,14 +82,12 @@ export async function runCrashMatrix(
   async function prepare(): Promise<void> {
     const running = server({ behindMs: behind.preparation, passInterval: 0 });
     const url = await running.url();
-    await Promise.all(
-      cells.map(async (cell) => {
-        for (const kind of movements[cell.kind].after)
-          acknowledge(cell, kind, await send(url, kind, cell, ids.get(cell.name)));
-        if (firstCrashes[cell.first] === null)
-          acknowledge(cell, cell.kind, await send(url, cell.kind, cell, ids.get(cell.name)));
-      }),
-    );
+    await inParallel(cells, REQUESTS_AT_ONCE, async (cell) => {
+      for (const kind of movements[cell.kind].after)
+        acknowledge(cell, kind, await send(url, kind, cell, ids.get(cell.name)));
+      if (firstCrashes[cell.first] === null)
+        acknowledge(cell, cell.kind, await send(url, cell.kind, cell, ids.get(cell.name)));
+    });
     await running.end("SIGKILL");
   }
 
@@ -130,17 +130,29 @@ export async function runCrashMatrix(
   const last = new HoldfastProcess([builtMain, "serve", "--store", store, "--port", "0"], { cwd: folder });
   try {
     const url = await last.url();
-    const outcomes = cells.map(async (cell): Promise<[string, CellOutcome]> => {
-      const onItsOwn = await convergedAccount(url, cell);
-      const id = onItsOwn?.payment.id;
-      const first = await finalAnswer(url, cell, id);
-      const second = await send(url, cell.kind, cell, id);
-      const inTheEnd = await convergedAccount(url, cell);
-      if (inTheEnd === null) throw new Error(`${cell.name}: there is no payment in the end`);
-      const told = acknowledged.get(cell.name)!;
-      return [cell.name, { acknowledged: told, onItsOwn, again: [first, second], inTheEnd }];
+    const onItsOwn = await eachUntil("has nothing open", (cell) => settledAccount(url, cell));
+    const idOf = (cell: Cell) => onItsOwn.get(cell)?.account?.payment.id as string | undefined;
+    const first = await eachUntil("has its final answer", async (cell) => {
+      const answer = await send(url, cell.kind, cell, idOf(cell));
+      // A caller who is told to come back does.
+      return answer.status === 202 || answer.status === 503 ? undefined : answer;
     });
-    return new Map(await Promise.all(outcomes));
+    const second = await eachUntil("is answered", (cell) => send(url, cell.kind, cell, idOf(cell)));
+    const inTheEnd = await eachUntil("has nothing open", (cell) => settledAccount(url, cell));
+    const outcomes = cells.map((cell): [string, CellOutcome] => {
+      const end = inTheEnd.get(cell)!.account;
+      if (end === null) throw new Error(`${cell.name}: there is no payment in the end`);
+      return [
+        cell.name,
+        {
+          acknowledged: acknowledged.get(cell.name)!,
+          onItsOwn: onItsOwn.get(cell)!.account,
+          again: [first.get(cell)!, second.get(cell)!],
+          inTheEnd: end,
+        },
+      ];
+    });
+    return new Map(outcomes);
   } finally {
     await last.end("SIGKILL");
   }
@@ -180,29 +192,37 @@ function keyOf(kind: MovementKind, cell: Cell): string {
   return `${kind}-${cells.indexOf(cell)}`;
 }
 
-/** A caller who is told to come back does. */
-async function finalAnswer(url: string, cell: Cell, paymentId: string | undefined): Promise<Answer> {
+/** Asks about each cell until there is an answer. A few at a time: it is not the server's patience that is tested here. */
+async function eachUntil<T>(
+  what: string,
+  ask: (cell: Cell) => Promise<T | undefined>,
+): Promise<Map<Cell, T>> {
+  const answers = new Map<Cell, T>();
+  let missing = cells;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const answer = await send(url, cell.kind, cell, paymentId);
-    if (answer.status !== 202 && answer.status !== 503) return answer;
+    await inParallel(missing, REQUESTS_AT_ONCE, async (cell) => {
+      const answer = await ask(cell);
+      if (answer !== undefined) answers.set(cell, answer);
+    });
+    missing = cells.filter((cell) => !answers.has(cell));
+    if (missing.length === 0) return answers;
     await pause(BETWEEN_LOOKS_MS);
   }
-  throw new Error(`${cell.name}: the same key never gets a final answer`);
+  throw new Error(`never ${what}: ${missing.map(({ name }) => name).join("; ")}`);
 }
 
-/** Waits until nothing of the payment is open. */
-async function convergedAccount(url: string, cell: Cell): Promise<Account | null> {
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const account = await accountOf(url, cell);
-    if (account === null || openOperations(account.events).length === 0) return account;
-    await pause(BETWEEN_LOOKS_MS);
-  }
-  throw new Error(`${cell.name}: something stays open`);
+async function settledAccount(url: string, cell: Cell): Promise<{ account: Account | null } | undefined> {
+  const account = await accountOf(url, cell);
+  return account === null || openOperations(account.events).length === 0 ? { account } : undefined;
 }
 
 /** The history first: where that shows an end, nothing changes between these questions. */
 async function accountOf(url: string, cell: Cell): Promise<Account | null> {
-  const get = async <T>(path: string) => (await (await fetch(url + path)).json()) as T;
+  const get = async <T>(path: string) => {
+    const answer = await fetch(url + path);
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
   const reference = encodeURIComponent(cell.name);
   const { data } = await get<{ data: { id: string }[] }>(`/payments?reference=${reference}`);
   const [found, ...others] = data;

@@ -64,10 +64,9 @@ function expectAgreement({ events, moves, payment }: Account): void {
   expect(moves.map(({ kind, gatewayKey }) => `${kind} ${gatewayKey.split(".")[0]}`).sort()).toEqual(
     succeeded.sort(),
   );
-  const captured = moves
-    .filter(({ kind }) => kind === "capture")
-    .reduce((sum, { amount }) => sum + amount, 0);
-  expect(payment.amountCaptured).toBe(captured);
+  const total = (kind: string) =>
+    moves.filter((move) => move.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
+  expect(payment).toMatchObject({ amountCaptured: total("capture"), amountRefunded: total("refund") });
 }
 
 /** What an acknowledged authorization fixed. */

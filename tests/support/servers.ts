@@ -44,6 +44,16 @@ export function describeWithPostgresSchemas(name: string, tests: (postgres: Post
   });
 }
 
+/** As `describeWithPostgres`, for a block that does everything before its first test: one database for all of it. */
+export function describeWithOnePostgres(name: string, tests: (postgres: PostgresForTest) => void): void {
+  describeWith("postgres", name, (server) => {
+    const own = ownDatabase(server);
+    beforeAll(own.make);
+    tests(own);
+    afterAll(own.drop);
+  });
+}
+
 interface OwnDatabase extends PostgresForTest {
   readonly make: () => Promise<void>;
   readonly drop: () => Promise<void>;

@@ -2,6 +2,7 @@ import { ContainerModule } from "inversify";
 import type { AuthorizationLookup } from "../../application/ports/authorization-lookup";
 import type { Clock } from "../../application/ports/clock";
 import type { PaymentGateway } from "../../application/ports/payment-gateway";
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
 import type { PaymentId } from "../../domain/identifiers";
 import { ConfigurationError, type EffectiveSettings } from "../configuration/configuration";
 import type { GatewayLedger, GatewayMove } from "../gateways/simulated/gateway-ledger";
@@ -24,7 +25,11 @@ export async function openGateway(
   switch (settings.gateway.value) {
     case "simulated": {
       const gateway = new SimulatedGateway({ ledger: await openLedger(), clock });
-      return { gateway, moves: (paymentId) => gateway.moves(paymentId) };
+      const moves = (paymentId: PaymentId) =>
+        gateway.moves(paymentId).catch((error: unknown) => {
+          throw new StoreUnavailableError("the simulated gateway's memory does not answer", { cause: error });
+        });
+      return { gateway, moves };
     }
     case "stripe": {
       const apiKey = stripeApiKeyOf(settings);

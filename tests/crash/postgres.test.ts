@@ -1,0 +1,6 @@
+import { describeWithOnePostgres } from "../support/servers";
+import { describeCrashMatrix } from "./describe-crash-matrix";
+
+describeWithOnePostgres("servers on PostgreSQL", (postgres) => {
+  describeCrashMatrix("PostgreSQL", () => postgres.url);
+});

@@ -6,6 +6,7 @@ import {
   configurationEntries,
   defaultLocks,
   defaultTaskLockDirectory,
+  locksBackend,
   readConfiguration,
 } from "../../../src/infrastructure/configuration/configuration";
 import { policyOf } from "../../../src/infrastructure/configuration/lock-timeouts";
@@ -224,6 +225,22 @@ test("locks follow what they protect", () => {
     defaultLocks(readConfiguration({ flags: { config: file(""), store }, environment: {} }));
   expect(locksFor("sqlite:/x.db")).toEqual({ kind: "memory" });
   expect(locksFor("postgres://h/d")).toEqual({ kind: "store" });
+});
+
+test("postgres: leads to the store's own database, and nowhere if that is none", () => {
+  const backendFor = (store: string) => {
+    const configuration = readConfiguration({
+      flags: { config: file(""), store, locks: "postgres:" },
+      environment: {},
+    });
+    return locksBackend(configuration, configuration.settings.locks.value!);
+  };
+  expect(backendFor("postgres://h/d")).toEqual({ kind: "postgres", url: "postgres://h/d" });
+  const refused = mistakesOf(() => backendFor("sqlite:/x.db"));
+  expect(refused.code).toBe("usage");
+  expect(refused.message).toMatch(
+    /^--locks is postgres:, the database of the store, but the store \(--store\) is sqlite/,
+  );
 });
 
 test("task locks live in the user's state directory, whatever folder cron starts in", () => {

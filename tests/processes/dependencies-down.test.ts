@@ -1,0 +1,98 @@
+import { builtProgram } from "../support/built-program";
+import { HoldfastProcess } from "../support/holdfast-process";
+import { startOwnPostgres } from "../support/own-postgres";
+import { startOwnRedis } from "../support/own-redis";
+import type { OwnServer } from "../support/own-redis";
+import { describeWithOwn, describeWithPostgres } from "../support/servers";
+import { temporaryDirectory } from "../support/temporary-directory";
+
+jest.setTimeout(120_000);
+
+const temporary = temporaryDirectory();
+const running: HoldfastProcess[] = [];
+
+async function serve(...args: string[]): Promise<HoldfastProcess> {
+  const main = await builtProgram();
+  const started = new HoldfastProcess([main, "serve", "--port", "0", "--log-level", "fatal", ...args], {
+    cwd: temporary.path,
+  });
+  running.push(started);
+  return started;
+}
+
+async function readiness(url: string): Promise<{ status: number; dependencies: Record<string, string> }> {
+  const answer = await fetch(`${url}/readyz`);
+  const { dependencies } = (await answer.json()) as { dependencies: Record<string, string> };
+  return { status: answer.status, dependencies };
+}
+
+/** Asks until it is as expected: a server that comes back is noticed with the next connection. */
+async function expectReadiness(url: string, expected: Awaited<ReturnType<typeof readiness>>): Promise<void> {
+  let found = await readiness(url);
+  for (let look = 0; look < 40 && found.status !== expected.status; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    found = await readiness(url);
+  }
+  expect(found).toEqual(expected);
+}
+
+const endAll = async (): Promise<void> => {
+  await Promise.all(running.splice(0).map((each) => each.end("SIGKILL")));
+};
+
+describeWithOwn("redis", "/readyz of a server whose locks are in Redis", () => {
+  let redis: OwnServer;
+  beforeEach(async () => {
+    redis = await startOwnRedis();
+  });
+  afterEach(async () => {
+    await endAll();
+    await redis.stop();
+  });
+
+  it("names the locks as down while Redis is, and recovers by itself", async () => {
+    const url = await (await serve("--store", "memory:", "--locks", redis.url)).url();
+    await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+    await redis.kill();
+    await expectReadiness(url, { status: 503, dependencies: { store: "up", locks: "down" } });
+    await redis.restart();
+    await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+  });
+});
+
+describeWithOwn("postgres", "/readyz of a server on PostgreSQL", () => {
+  let postgres: OwnServer;
+  beforeEach(async () => {
+    postgres = await startOwnPostgres();
+  });
+  afterEach(async () => {
+    await endAll();
+    await postgres.stop();
+  });
+
+  it("names store and locks as down while PostgreSQL is, and recovers by itself", async () => {
+    const url = await (await serve("--store", postgres.url)).url();
+    await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+    await postgres.kill();
+    await expectReadiness(url, { status: 503, dependencies: { store: "down", locks: "down" } });
+    await postgres.restart();
+    await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+  });
+});
+
+describeWithPostgres("a server on PostgreSQL", (server) => {
+  afterEach(endAll);
+
+  it("warns where its locks keep nobody else on the database out, and says what still protects the money", async () => {
+    const started = await serve("--store", server.url, "--locks", "memory:");
+    await started.said(/^holdfast: warning: locks memory: .*versions and constraints.*--locks postgres:/);
+  });
+
+  it("shows its pool, within the limit that was set", async () => {
+    const url = await (await serve("--store", server.url, "--store-connections", "3")).url();
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('holdfast_store_connections{state="max"} 3');
+    expect(metrics).toMatch(/holdfast_store_connections\{state="open"\} [123]\n/);
+    expect(metrics).toMatch(/holdfast_store_connections\{state="waiting"\} \d+\n/);
+  });
+});

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Pg from "pg";
 
-export type { Client, ClientBase, Pool, PoolConfig } from "pg";
+export type { Client, ClientBase, Pool, PoolConfig, QueryConfig } from "pg";
 
 /** Loaded on first use: who keeps payments elsewhere never loads PostgreSQL's client. */
 export function loadPostgres(): Pick<typeof Pg, "Client" | "Pool" | "types"> {

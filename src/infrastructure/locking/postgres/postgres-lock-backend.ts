@@ -87,10 +87,13 @@ export class PostgresLockBackend implements LockBackend {
   }
 
   async close(): Promise<void> {
-    const opening = this.opening;
-    this.opening = undefined;
+    const { opening } = this;
+    this.opening = Promise.reject(new Error("the lock provider is closed"));
+    this.opening.catch(() => {});
     await opening?.catch(() => {});
-    await this.current?.end("its lock provider was closed");
+    const session = this.current;
+    this.current = undefined;
+    await session?.end("its lock provider was closed");
   }
 
   private async attemptOn(
@@ -139,7 +142,10 @@ export class PostgresLockBackend implements LockBackend {
   }
 
   private session(): Promise<PostgresSession> {
-    if (this.current?.lost.aborted === true) this.opening = undefined;
+    if (this.current?.lost.aborted === true) {
+      this.current = undefined;
+      this.opening = undefined;
+    }
     this.opening ??= this.open().catch((error: unknown) => {
       this.opening = undefined;
       throw error;

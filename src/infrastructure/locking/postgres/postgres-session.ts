@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { hostname } from "node:os";
 import { connectionConfig } from "../../persistence/postgres-connection";
-import { loadPostgres, type Client } from "../../persistence/postgres-driver";
+import { loadPostgres, type Client, type QueryConfig } from "../../persistence/postgres-driver";
 import type { LockClock } from "../lock-clock";
 
 export interface SessionSettings {
@@ -38,6 +38,7 @@ export class PostgresSession {
   private askedWallMs = 0;
   private turn: Promise<unknown> = Promise.resolve();
   private cancelHeartbeat: () => void = () => {};
+  private readonly names = new Map<string, string>();
   private readonly listeners = new Set<(payload: string) => void>();
 
   private constructor(private readonly settings: SessionSettings) {
@@ -124,7 +125,7 @@ export class PostgresSession {
       this.lose(`PostgreSQL has not answered within ${answerTimeoutMs} ms`),
     );
     try {
-      const { rows } = await this.client.query(text, [...values]);
+      const { rows } = await this.client.query(this.prepared(text, values));
       this.noteLife(asked);
       return rows as Row[];
     } catch (error) {
@@ -135,6 +136,14 @@ export class PostgresSession {
     } finally {
       cancel();
     }
+  }
+
+  /** What is asked with values is asked often: the server plans it once, under this name. A handful. */
+  private prepared(text: string, values: readonly unknown[]): string | QueryConfig {
+    if (values.length === 0) return text;
+    const name = this.names.get(text) ?? `holdfast_lock_${this.names.size + 1}`;
+    this.names.set(text, name);
+    return { name, text, values: [...values] };
   }
 
   /** Every question is a sign of life as well; this one is asked so that there always is one. */

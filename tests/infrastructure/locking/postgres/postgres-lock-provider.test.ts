@@ -170,6 +170,18 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(await backend.attempt("a", { mayWait: false })).toEqual({ kind: "held" });
   });
 
+  it("opens no session again for those who ask after it was closed", async () => {
+    const closed = provider(server.url);
+    await closed.withLock("a", nothing);
+    await closed.close();
+    await expect(closed.probe()).rejects.toThrow(/closed/);
+    const sessions = await query(
+      server.url,
+      "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'holdfast locks%' AND datname = current_database()",
+    );
+    expect(sessions).toEqual([]);
+  });
+
   it("keeps two schemas of one database apart", async () => {
     await occupy(provider(server.url), "a");
     const other = provider(server.url, { schema: "elsewhere" });

@@ -35,15 +35,30 @@ describe("a SQLite file whose payments are locked in memory", () => {
     await holdfast.serve().url();
   });
 
+  test("of snapshots has one server, too, whatever store the other one has", async () => {
+    const first = holdfast.serve();
+    await first.url();
+    const refused = await holdfast.run(["serve", "--port", "0", "--store", "memory:"]);
+    expect(refused.status).toBe(75);
+    expect(refused.stderr).toMatch(
+      new RegExp(`^holdfast: .*snapshots.*held by pid ${first.pid} .*\\(serve\\).*--snapshots file:`),
+    );
+    await holdfast.serve("--store", "memory:", "--sandbox-limit", "0").url();
+  });
+
   test("of another name is another matter", async () => {
     await holdfast.serve().url();
-    await holdfast.serve("--store", "sqlite:./data/other.db").url();
+    const others = ["--store", "sqlite:./data/other.db"];
+    await holdfast.serve(...others, "--snapshots", "file:./data/other-snapshots").url();
   });
 });
 
 test("with locks that reach other processes, a file may be shared, and a payment is still captured once", async () => {
   const shared = ["--locks", `file:${join(holdfast.folder, "locks")}`];
-  const servers = [holdfast.serve(...shared), holdfast.serve(...shared)];
+  // Sandboxes are in one server's memory, so their snapshots are one server's, too.
+  const servers = ["one", "other"].map((name) =>
+    holdfast.serve(...shared, "--snapshots", `file:${join(holdfast.folder, name)}`),
+  );
   const urls = await Promise.all(servers.map((server) => server.url()));
   const post = (url: string, path: string, key: string, body: object) =>
     fetch(url + path, {

@@ -1,8 +1,10 @@
 import type { PassReport } from "../operations/background-pass";
 import type { OperationContext } from "../operations/operation-context";
+import type { AuthorizationLookup } from "../ports/authorization-lookup";
 import { AuthorizePayment } from "../use-cases/authorize-payment";
 import { CapturePayment } from "../use-cases/capture-payment";
 import { ExpireAuthorizations } from "../use-cases/expire-authorizations";
+import { ImportAuthorization } from "../use-cases/import-authorization";
 import { ReadPayments } from "../use-cases/read-payments";
 import { ReconcileOperations } from "../use-cases/reconcile-operations";
 import { RefundPayment } from "../use-cases/refund-payment";
@@ -13,6 +15,7 @@ import { SandboxError } from "./sandbox-errors";
 /** What a world is made of. Its store, gateway, locks and clock are its own: nothing of it is anybody else's. */
 export interface SandboxWorldParts {
   readonly context: OperationContext;
+  readonly authorizations: AuthorizationLookup;
   readonly clock: SandboxClock;
   /** All of it, of one instant: the store's content and the gateway's memory belong together. */
   readonly takeContent: () => Promise<WorldContent>;
@@ -45,6 +48,7 @@ const MAX_STOPS = 500;
 /** A payments world of its own: the use cases of live payments over a store, a gateway and a clock that nobody shares. */
 export class SandboxWorld {
   readonly authorizePayment: AuthorizePayment;
+  readonly importAuthorization: ImportAuthorization;
   readonly capturePayment: CapturePayment;
   readonly voidPayment: VoidPayment;
   readonly refundPayment: RefundPayment;
@@ -56,8 +60,9 @@ export class SandboxWorld {
   private moving: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: SandboxWorldParts) {
-    const { context, onError } = parts;
+    const { context, authorizations, onError } = parts;
     this.authorizePayment = new AuthorizePayment(context);
+    this.importAuthorization = new ImportAuthorization(context, authorizations);
     this.capturePayment = new CapturePayment(context);
     this.voidPayment = new VoidPayment(context);
     this.refundPayment = new RefundPayment(context);

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock";
 import type { SnapshotStore } from "../ports/snapshot-store";
 import type { ManifestRecord } from "./manifest-record";
 import { sandboxContended, SandboxError, sandboxLost, sandboxNotFound } from "./sandbox-errors";
-import type { SandboxEventType, SandboxObserver } from "./sandbox-events";
+import type { SandboxEvent, SandboxEventType, SandboxObserver } from "./sandbox-events";
 import { fenceOfSnapshot, snapshotId, type SandboxId } from "./sandbox-ids";
 import type { SandboxLimits } from "./sandbox-limits";
 import type { SnapshotInfo } from "./sandbox-manifest";
@@ -38,6 +38,8 @@ export interface SandboxParts {
  */
 type Phase = "serving" | "leaving" | "sealed" | "gone";
 
+const KEPT_EVENTS = 50;
+
 /** It left before the work began, so the work can be taken elsewhere. */
 export class SandboxGone extends Error {
   override readonly name = "SandboxGone";
@@ -67,6 +69,7 @@ export class Sandbox {
   private saving: Promise<unknown> = Promise.resolve();
   private savedRevision: number | null;
   private snapshotsTaken = 0;
+  private readonly told: SandboxEvent[] = [];
   private lastUsedMs: number;
   private lastSaveMs: number;
   private leftFor: LeaveReason | "lost" | undefined;
@@ -128,8 +131,18 @@ export class Sandbox {
     return this.parts.manifest.current;
   }
 
+  /** To look at. Whoever changes it goes through `use`. */
+  get world(): SandboxWorld {
+    return this.parts.world;
+  }
+
   get ownership(): SandboxOwnership {
     return this.parts.ownership;
+  }
+
+  /** What happened to it since it is here, oldest first: the last of it. */
+  get events(): readonly SandboxEvent[] {
+    return this.told;
   }
 
   /** To others than its merchant it does not exist. */
@@ -358,13 +371,14 @@ export class Sandbox {
     return this.phase;
   }
 
-  private tell(
-    type: SandboxEventType,
-    more: { reason?: string; error?: unknown; snapshotId?: string },
-  ): void {
+  /** Tells observers, and whoever looks at the sandbox later. */
+  tell(type: SandboxEventType, more: { reason?: string; error?: unknown; snapshotId?: string } = {}): void {
     const { id, observer, clock, manifest, ownership } = this.parts;
     const { ownerUrl } = manifest.current;
-    observer.notify({ sandboxId: id, type, at: clock.now(), ownerUrl, fence: ownership.fence, ...more });
+    const event = { sandboxId: id, type, at: clock.now(), ownerUrl, fence: ownership.fence, ...more };
+    this.told.push(event);
+    if (this.told.length > KEPT_EVENTS) this.told.shift();
+    observer.notify(event);
   }
 }
 

@@ -10,7 +10,7 @@ import type { SnapshotStore } from "../ports/snapshot-store";
 import { ManifestRecord } from "./manifest-record";
 import { Sandbox, SandboxGone } from "./sandbox";
 import { sandboxContended, SandboxError, sandboxLost, sandboxNotFound } from "./sandbox-errors";
-import type { SandboxEventType, SandboxObserver } from "./sandbox-events";
+import type { SandboxObserver } from "./sandbox-events";
 import { parseSandboxId, type SandboxId } from "./sandbox-ids";
 import type { SandboxLimits } from "./sandbox-limits";
 import type { SandboxManifest, SnapshotInfo } from "./sandbox-manifest";
@@ -99,12 +99,8 @@ export class Sandboxes {
   }
 
   /** `shown` must not wait for anything: it is shown as it is now. */
-  show<T>(
-    id: SandboxId,
-    merchant: MerchantId,
-    shown: (sandbox: Sandbox, world: SandboxWorld) => T,
-  ): Promise<T> {
-    return this.with(id, merchant, (sandbox) => sandbox.use(async (world) => shown(sandbox, world)));
+  show<T>(id: SandboxId, merchant: MerchantId, shown: (sandbox: Sandbox) => T): Promise<T> {
+    return this.with(id, merchant, (sandbox) => sandbox.use(async () => shown(sandbox)));
   }
 
   /** Checkpoints it a last time and lets it go. Says whether it was here and has left. */
@@ -126,7 +122,9 @@ export class Sandboxes {
       if (manifest === null) return;
       await manifest.claim(ownership.fence, this.parts.ownUrl());
       await manifest.remove();
-      this.tell("deleted", id, ownership);
+      const { observer, clock, ownUrl } = this.parts;
+      const { fence } = ownership;
+      observer.notify({ sandboxId: id, type: "deleted", at: clock.now(), ownerUrl: ownUrl(), fence });
     } finally {
       await ownership.release();
     }
@@ -274,8 +272,9 @@ export class Sandboxes {
     if (manifest === null) throw sandboxNotFound(id);
     await manifest.claim(ownership.fence, ownUrl());
     const world = await restoreSnapshot(snapshots, worlds, manifest.current);
-    this.tell("attached", id, ownership);
-    return this.sandbox(id, ownership, manifest, world, true);
+    const sandbox = this.sandbox(id, ownership, manifest, world, true);
+    sandbox.tell("attached");
+    return sandbox;
   }
 
   /** There is a snapshot before there is a manifest that names it, so whoever finds the one has the other. */
@@ -298,7 +297,7 @@ export class Sandboxes {
     });
     const sandbox = this.sandbox(id, ownership, manifest, world, false);
     await sandbox.saveFirst();
-    this.tell("created", id, ownership);
+    sandbox.tell("created");
     return sandbox;
   }
 
@@ -363,11 +362,6 @@ export class Sandboxes {
       await new Promise<void>((resolve) => timers.after(CLAIM_LOOK_MS, resolve));
     } while (timers.monotonicMs() < untilMs && !this.stopping.signal.aborted);
     return sandboxContended(id, "is between two owners");
-  }
-
-  private tell(type: SandboxEventType, id: SandboxId, ownership: SandboxOwnership): void {
-    const { observer, clock, ownUrl } = this.parts;
-    observer.notify({ sandboxId: id, type, at: clock.now(), ownerUrl: ownUrl(), fence: ownership.fence });
   }
 }
 

@@ -56,7 +56,7 @@ export async function openLocks(
 }
 
 /** Nothing can be locked there, whoever configured it: told in the store's own words. */
-function unusable(error: unknown): never {
+export function unusable(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error);
   throw Object.assign(new Error(reason, { cause: error }), { code: "service_unavailable" });
 }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { BackgroundWork } from "../../application/operations/background-work";
 import { longestHoldMs } from "../../application/operations/budgets";
 import { GracefulShutdown, type EndingSignal } from "../../interfaces/http/graceful-shutdown";
@@ -10,7 +12,9 @@ import { refusalToListen } from "../../interfaces/http/listening-rule";
 import { withoutPassword, type LocksBackendSetting, type StoreSetting } from "../configuration/adapter-urls";
 import { ConfigurationError, type Configuration } from "../configuration/configuration";
 import { inWords } from "../configuration/lock-timeouts";
+import type { LeaseSettings } from "../locking/lease/lease-settings";
 import { openApplication, type Application } from "./application";
+import { openSandboxes, type OpenSandboxes } from "./sandboxes-module";
 import { serverMetrics } from "./telemetry-module";
 import { tokens } from "./tokens";
 
@@ -22,10 +26,19 @@ export async function serve(
   version: string,
   say: (line: string) => void,
   open: () => Promise<Application> = () => openApplication(configuration, { purpose: "serve" }),
+  sandboxLease?: Partial<LeaseSettings>,
 ): Promise<void> {
   const application = await open();
+  let sandboxes: OpenSandboxes | undefined;
   try {
     await refuseOpenDoor(configuration, application);
+    if (configuration.settings.sandboxLimit.value > 0)
+      sandboxes = await openSandboxes(
+        configuration,
+        application,
+        () => advertisedUrl(configuration, server),
+        sandboxLease,
+      );
   } catch (error) {
     await application.close();
     throw error;
@@ -55,6 +68,7 @@ export async function serve(
     lifecycle,
     logger,
     version,
+    ...(sandboxes === undefined ? {} : { sandboxes: sandboxes.sandboxes }),
     ...(application.gatewayMoves === undefined ? {} : { gatewayMoves: application.gatewayMoves }),
   });
   const server = createHttpServer(app);
@@ -81,6 +95,7 @@ export async function serve(
       announceMs: settings.shutdownDelay.value * 1_000,
       closers: [
         { name: "background work", close: () => background.stop() },
+        { name: "sandboxes", close: () => sandboxes?.close() },
         { name: "application", close: () => application.close() },
       ],
       exit: resolve,
@@ -88,19 +103,20 @@ export async function serve(
     for (const signal of SIGNALS) process.on(signal, () => void shutdown.onSignal(signal));
   });
   await listen(server, settings.host.value, settings.port.value).catch(async (error: unknown) => {
+    await sandboxes?.close();
     await application.close();
     throw cannotListen(error, configuration);
   });
   if (settings.passInterval.value > 0) background.start();
+  sandboxes?.tend();
 
-  const { port } = server.address() as AddressInfo;
-  const host = settings.host.value.includes(":") ? `[${settings.host.value}]` : settings.host.value;
-  say(`listening on http://${host}:${port}`);
+  say(`listening on ${listeningUrl(settings.host.value, server)}`);
   say(
     `store ${withoutPassword(settings.store.text ?? "")}, locks ${withoutPassword(settings.locks.text ?? application.locks.kind)}`,
   );
   const alone = aloneOnSharedStore(settings.store.value, application.locks);
   if (alone !== null) say(alone);
+  if (typeof sandboxes?.warning === "string") say(sandboxes.warning);
   const limit = lockTimeouts.scopes.payment;
   if (limit.value !== "infinite" && limit.value < longestHoldMs) {
     say(
@@ -110,6 +126,18 @@ export async function serve(
   }
   const status = await ended;
   if (status !== 0) process.exit(status);
+}
+
+function listeningUrl(host: string, server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Where others reach this instance: as it is told, else where it listens, under a name that means something elsewhere. */
+function advertisedUrl({ settings }: Configuration, server: Server): string {
+  const host = settings.host.value;
+  const isWildcard = host === "0.0.0.0" || host === "::";
+  return settings.advertise.value ?? listeningUrl(isWildcard ? hostname() : host, server);
 }
 
 /** Right for one instance; a second one would be noticed by its callers, and this line tells them why. */

@@ -19,12 +19,14 @@ export interface OpenTelemetry {
 export function openTelemetry(logLevel: string): OpenTelemetry {
   const logger = makeLogger(logLevel);
   const registry = new Registry();
+  const lockObserver = lockObservers(lockMetrics(registry), lockLog(logger));
   return {
     registry,
-    lockObserver: lockObservers(lockMetrics(registry), lockLog(logger)),
+    lockObserver,
     module: new ContainerModule(({ bind }) => {
       bind(tokens.logger).toConstantValue(logger);
       bind(tokens.metrics).toConstantValue(registry);
+      bind(tokens.lockObserver).toConstantValue(lockObserver);
     }),
   };
 }

@@ -6,6 +6,7 @@ import type { ApiKeyStore } from "../../application/ports/api-key-store";
 import type { AuthorizationLookup } from "../../application/ports/authorization-lookup";
 import type { Clock } from "../../application/ports/clock";
 import type { IdGenerator } from "../../application/ports/id-generator";
+import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import type { PaymentGateway } from "../../application/ports/payment-gateway";
@@ -31,6 +32,7 @@ export const tokens = {
   metrics: token<Registry<PrometheusContentType>>("Registry"),
   lockTimeouts: token<LockTimeoutPolicy>("LockTimeoutPolicy"),
   locks: token<LockProvider>("LockProvider"),
+  lockObserver: token<LockObserver>("LockObserver"),
   payments: token<PaymentRepository>("PaymentRepository"),
   apiKeys: token<ApiKeyStore>("ApiKeyStore"),
   migration: token<StoreMigration>("StoreMigration"),

@@ -67,6 +67,27 @@ export const settings = {
     fallback: "file:./data/snapshots",
     parse: parseSnapshots,
   }),
+  sandboxLimit: setting({
+    flag: "sandbox-limit",
+    argument: "<number>",
+    describe: "how many sandboxes this instance holds in memory at most; 0: it has none",
+    fallback: "100",
+    parse: (text) => parseWhole(text, 0, 100_000),
+  }),
+  sandboxPayments: setting({
+    flag: "sandbox-payments",
+    argument: "<number>",
+    describe: "how many payments one sandbox holds at most",
+    fallback: "5000",
+    parse: (text) => parseWhole(text, 1, 1_000_000),
+  }),
+  sandboxIdle: setting({
+    flag: "sandbox-idle",
+    argument: "<seconds>",
+    describe: "after how long without a request a sandbox is checkpointed and leaves memory",
+    fallback: "900",
+    parse: (text) => parseWhole(text, 1, 86_400),
+  }),
   host: setting({
     flag: "host",
     argument: "<address>",

@@ -52,26 +52,28 @@ export class SimulatedWorlds implements SandboxWorlds {
     lastId?: string,
   ): SandboxWorld {
     const ids = new UuidV7Generator(clock, lastId);
+    const gateway = new SimulatedGateway({ ledger, clock });
     const world: SandboxWorld = new SandboxWorld({
       context: {
         locks: new InMemoryLockProvider(this.settings.locks),
         payments,
-        gateway: new SimulatedGateway({ ledger, clock }),
+        gateway,
         clock,
         ids,
         random: Math.random,
         sleep: (ms) => sleep(ms),
       },
+      authorizations: gateway,
       clock,
       // In one turn, while the gateway is at rest: an operation is in it before, between or after its steps, as after a
       // crash at that point, and never with a gateway that knows less or more than its caller could have told it.
       takeContent: () =>
-        ledger.snapshotTogether((gateway) => ({
+        ledger.snapshotTogether((memory) => ({
           content: {
             clock: clock.now().toISOString(),
             lastId: ids.nextId(),
             payments: payments.snapshot(),
-            gateway,
+            gateway: memory,
           },
           revision: world.revision,
         })),

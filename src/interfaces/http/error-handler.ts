@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { LockCancelledError, LockUnavailableError } from "../../application/ports/lock-errors";
+import { SnapshotStoreError } from "../../application/ports/snapshot-store";
 import { StoreUnavailableError } from "../../application/ports/payment-repository";
 import { answerProblem } from "./answer";
 import { toldError } from "./problem-details";
@@ -42,7 +43,11 @@ function log(logger: Logger, error: unknown, requestId: string): void {
 
 /** Their messages name what is down and why; callers are not told, so the log has to. */
 function isOutage(error: unknown): boolean {
-  return error instanceof StoreUnavailableError || error instanceof LockUnavailableError;
+  return (
+    error instanceof StoreUnavailableError ||
+    error instanceof LockUnavailableError ||
+    error instanceof SnapshotStoreError
+  );
 }
 
 /** The router's own complaint about a path such as `/payments/%zz`. */

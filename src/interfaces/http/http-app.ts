@@ -15,6 +15,7 @@ import { paymentsRouter, type PaymentUseCases } from "./payments-router";
 import { reviewsRouter, type ReviewsRouterParts } from "./reviews-router";
 import { RequestError } from "./request-error";
 import { route } from "./routes";
+import { sandboxesRouter, type SandboxesRouterParts } from "./sandboxes-router";
 
 export interface HttpAppParts extends PaymentUseCases {
   readonly reviewOperations: ReviewsRouterParts["reviewOperations"];
@@ -29,13 +30,15 @@ export interface HttpAppParts extends PaymentUseCases {
   readonly version: string;
   /** Told of each request, and shown at `/metrics`. */
   readonly metrics?: MetricsRegistry;
+  /** Left out where there are none. */
+  readonly sandboxes?: SandboxesRouterParts["sandboxes"];
   /** Only where the gateway is the simulated one. */
   readonly gatewayMoves?: GatewayMoves;
 }
 
 /** The whole HTTP interface, without a server around it. Each route gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {
-  const { authenticate, lifecycle, lockTimeouts, logger, metrics, gatewayMoves } = parts;
+  const { authenticate, lifecycle, lockTimeouts, logger, metrics, gatewayMoves, sandboxes } = parts;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -59,6 +62,9 @@ export function createHttpApp(parts: HttpAppParts): Express {
     paymentsRouter({ inWorld: (_request, _response, work) => work(parts), lockTimeouts, lifecycle }),
   );
   app.use("/reviews", knowCaller, reviewsRouter(parts));
+  if (sandboxes !== undefined) {
+    app.use("/sandboxes", knowCaller, sandboxesRouter({ sandboxes, lockTimeouts, lifecycle }));
+  }
   if (gatewayMoves !== undefined) app.use("/gateway", knowCaller, gatewayRouter(gatewayMoves));
 
   app.use(healthRouter(parts));

@@ -10,6 +10,8 @@ import {
   StoreUnavailableError,
   VersionConflictError,
 } from "../../application/ports/payment-repository";
+import { SnapshotStoreError } from "../../application/ports/snapshot-store";
+import { SandboxError } from "../../application/sandboxes/sandbox-errors";
 import { UnauthorizedError } from "../../application/use-cases/authenticate-caller";
 import { InvalidValueError, PaymentError } from "../../domain/payment-errors";
 import { problemCodeOf, problemKind, type ErrorCode, type ProblemCode } from "./problem-table";
@@ -49,6 +51,13 @@ export function toldError(error: unknown): ToldError {
   }
   if (error instanceof InvalidValueError) return told(error.code, `This is not valid: ${error.message}.`);
   if (error instanceof LockError) return toldLockError(error);
+  if (error instanceof SandboxError) return told(error.code, sentence(error.message), error.facts);
+  if (error instanceof SnapshotStoreError) {
+    return told(
+      error.code,
+      "The store of sandboxes does not answer. Nothing was changed: repeat the request.",
+    );
+  }
   if (error instanceof VersionConflictError) {
     return told(error.code, "The payment kept changing under this request: repeat it.");
   }
@@ -136,6 +145,10 @@ function toldLockError(error: LockError): ToldError {
 
 function shownHolder({ host, pid, purpose, since }: LockHolder): object {
   return { host, pid, purpose, since };
+}
+
+function sentence(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
 function inSeconds(ms: number): number {

@@ -1,4 +1,5 @@
 import type { LockErrorCode } from "../../application/ports/lock-errors";
+import type { SandboxErrorCode } from "../../application/sandboxes/sandbox-errors";
 import type { InvalidValueCode, PaymentErrorCode } from "../../domain/payment-errors";
 import type { RequestErrorCode } from "./request-error";
 
@@ -8,6 +9,8 @@ export type ErrorCode =
   | InvalidValueCode
   | LockErrorCode
   | RequestErrorCode
+  | SandboxErrorCode
+  | "snapshot_store_unavailable"
   | "unauthorized"
   | "invalid_cursor"
   | "version_conflict"
@@ -101,6 +104,19 @@ export const problemTable = {
   authorization_not_found: final(404, "No such authorization at the gateway"),
   authorization_not_capturable: final(409, "Authorization cannot be captured"),
   authorization_already_imported: final(409, "Authorization already imported"),
+  invalid_sandbox_id: final(400, "Not a sandbox id"),
+  sandbox_not_found: final(404, "No such sandbox"),
+  snapshot_not_found: final(404, "No such snapshot"),
+  sandbox_contended: passing(409, "Sandbox being handed over", IN_PROGRESS_SECONDS),
+  sandbox_full: final(409, "Sandbox full"),
+  sandbox_too_large: final(409, "Sandbox too large to be checkpointed"),
+  snapshot_damaged: final(409, "Snapshot damaged"),
+  snapshot_missing: final(409, "Snapshot not there"),
+  sandbox_elsewhere: final(421, "Sandbox at another instance"),
+  clock_not_movable: final(422, "Clock cannot be moved there"),
+  sandbox_limit_reached: passing(503, "No room for more", IN_PROGRESS_SECONDS),
+  sandbox_lost: passing(503, "Sandbox lost", LOCK_SECONDS),
+  snapshot_store_unavailable: passing(503, "Snapshot store unavailable", IN_PROGRESS_SECONDS),
   gateway_unavailable: passing(503, "Payment gateway unavailable", GATEWAY_SECONDS),
   service_unavailable: passing(503, "Service unavailable"),
   // With an idempotency key it is always safe to ask again.

@@ -5,6 +5,7 @@ import { gatewayRouter } from "../../../src/interfaces/http/gateway-router";
 import { examples, type ExampleName } from "../../../src/interfaces/http/openapi/examples";
 import { documentedRoutes } from "../../../src/interfaces/http/openapi/openapi-document";
 import { paymentsRouter } from "../../../src/interfaces/http/payments-router";
+import { sandboxesRouter } from "../../../src/interfaces/http/sandboxes-router";
 import { reviewsRouter } from "../../../src/interfaces/http/reviews-router";
 import { problemCodes } from "../../../src/interfaces/http/problem-table";
 import { document, violations, type OpenApiOperation } from "../../support/documented-answers";
@@ -92,6 +93,8 @@ describe("the document", () => {
     const routed = [
       ...routesOf(paymentsRouter(parts), "/payments"),
       ...routesOf(reviewsRouter(parts), "/reviews"),
+      ...routesOf(sandboxesRouter(parts), "/sandboxes"),
+      ...routesOf(paymentsRouter(parts), "/sandboxes/:sandboxId/payments"),
       ...routesOf(gatewayRouter(never), "/gateway"),
       ...routesOf(healthRouter(parts), ""),
       ...routesOf(docsRouter("0.0.0"), "").filter((path) => !path.includes("/docs/")),

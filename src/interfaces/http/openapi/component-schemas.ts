@@ -22,6 +22,15 @@ import {
   voidRequest,
 } from "../payment-requests";
 import { reviewedAnswer, reviewListAnswer } from "../reviews-router";
+import {
+  clockRequest,
+  deletedSandboxAnswer,
+  newSandboxRequest,
+  oneSandboxAnswer,
+  oneSnapshotAnswer,
+  sandboxAnswer,
+  sandboxListAnswer,
+} from "../sandbox-schemas";
 import { problemAnswer } from "./problem-schema";
 
 /** The very schemas that validate requests; in the document as they come over the wire. */
@@ -33,6 +42,8 @@ const requests = {
   VoidRequest: voidRequest,
   RefundRequest: refundRequest,
   ReviewRequest: reviewRequest,
+  NewSandboxRequest: newSandboxRequest,
+  ClockRequest: clockRequest,
 };
 
 const answers = {
@@ -47,6 +58,11 @@ const answers = {
   Reviewed: reviewedAnswer,
   PaymentList: paymentListAnswer,
   EventList: eventListAnswer,
+  Sandbox: sandboxAnswer,
+  OneSandbox: oneSandboxAnswer,
+  OneSnapshot: oneSnapshotAnswer,
+  SandboxList: sandboxListAnswer,
+  DeletedSandbox: deletedSandboxAnswer,
   GatewayMoves: gatewayMovesAnswer,
   Healthy: healthyAnswer,
   Ready: readyAnswer,

@@ -20,7 +20,7 @@ export interface DocumentedRoute {
   /** With `{parameters}`. */
   readonly path: string;
   readonly operationId: string;
-  readonly tag: "Payments" | "Reviews" | "Simulated gateway" | "Service";
+  readonly tag: "Payments" | "Reviews" | "Sandboxes" | "Simulated gateway" | "Service";
   readonly summary: string;
   readonly description?: string;
   /** `operator`: a key that may look across merchants. */

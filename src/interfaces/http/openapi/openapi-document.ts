@@ -5,6 +5,7 @@ import type { DocumentedAnswer, DocumentedExample, DocumentedRoute, HeaderName }
 import { examples } from "./examples";
 import { paymentRoutes } from "./payment-routes";
 import { reviewRoutes } from "./review-routes";
+import { sandboxRoutes } from "./sandbox-routes";
 import { serviceRoutes } from "./service-routes";
 
 const DESCRIPTION = `Captures each payment exactly once: whoever repeats a request, and however often, with the same
@@ -16,7 +17,7 @@ const headers: Record<HeaderName | "X-Request-Id", JsonSchema> = {
     description: "Under which the request is found in the log. A harmless one that was sent is kept.",
     schema: { type: "string" },
   },
-  Location: { description: "The payment.", schema: { type: "string" } },
+  Location: { description: "Where what was made is found.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds.", schema: { type: "integer" } },
   "WWW-Authenticate": { description: "How to say who one is.", schema: { type: "string" } },
   Allow: { description: "What the route knows instead.", schema: { type: "string" } },
@@ -39,6 +40,7 @@ const documentedExamples: readonly DocumentedExample[] = examples;
 export const documentedRoutes: readonly DocumentedRoute[] = [
   ...paymentRoutes,
   ...reviewRoutes,
+  ...sandboxRoutes,
   ...serviceRoutes,
 ];
 
@@ -58,7 +60,13 @@ export function openApiDocument(version: string): object {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    tags: [{ name: "Payments" }, { name: "Reviews" }, { name: "Simulated gateway" }, { name: "Service" }],
+    tags: [
+      { name: "Payments" },
+      { name: "Reviews" },
+      { name: "Sandboxes" },
+      { name: "Simulated gateway" },
+      { name: "Service" },
+    ],
     paths,
     components: {
       schemas,

@@ -44,6 +44,13 @@ export const problemAnswer = z
       })
       .optional()
       .meta({ description: "Who is inside the lock, as far as it is known." }),
+    sandboxId: z.string().optional(),
+    ownerUrl: z.string().optional().meta({ description: "Where the sandbox is, as its owner says." }),
+    snapshotId: z.string().optional(),
+    previousSnapshotId: z
+      .string()
+      .optional()
+      .meta({ description: "The snapshot before the damaged one, to make a new sandbox from." }),
     dependencies: z.record(z.string(), z.enum(["up", "down"])).optional(),
   })
   .meta({ description: "RFC 9457 problem details." });

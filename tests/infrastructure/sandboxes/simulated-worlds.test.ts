@@ -1,0 +1,133 @@
+import type { SandboxWorld } from "../../../src/application/sandboxes/sandbox-world";
+import { decodeSnapshot, encodeSnapshot } from "../../../src/application/sandboxes/snapshot-format";
+import type { Caller } from "../../../src/application/operations/through-gateway";
+import { parseIdempotencyKey, type PaymentId } from "../../../src/domain/identifiers";
+import { money, parseCurrency } from "../../../src/domain/money";
+import { SimulatedWorlds } from "../../../src/infrastructure/sandboxes/simulated-worlds";
+import { merchant } from "../../support/sandbox-instances";
+
+const worlds = new SimulatedWorlds({
+  maxPayments: 100,
+  locks: {},
+  onError: (error) => {
+    throw error;
+  },
+});
+const start = new Date("2026-03-01T12:00:00.000Z");
+const caller: Caller = { merchant, actor: { key: "test" } };
+let keys = 0;
+const key = () => parseIdempotencyKey(`key-${(keys += 1)}`);
+
+async function authorize(world: SandboxWorld, paymentMethod = "tok_ok", expiresInSeconds = 3_600) {
+  const outcome = await world.authorizePayment
+    .execute(
+      {
+        idempotencyKey: key(),
+        amount: money(1_000n, parseCurrency("EUR")),
+        paymentMethod,
+        reference: "order",
+        metadata: { basket: "7" },
+        expiresInSeconds,
+      },
+      caller,
+    )
+    .catch(() => undefined);
+  return outcome?.payment.id as PaymentId;
+}
+const capture = (world: SandboxWorld, paymentId: PaymentId, amount?: bigint) =>
+  world.capturePayment.execute(
+    { paymentId, idempotencyKey: key(), ...(amount === undefined ? {} : { amount }) },
+    caller,
+  );
+
+/** As it goes through a file. */
+async function throughSnapshot(world: SandboxWorld): Promise<SandboxWorld> {
+  const { content } = await world.takeContent();
+  return worlds.restore(decodeSnapshot(encodeSnapshot({ sandboxId: "x", takenAt: start, content })).content);
+}
+
+async function everything(world: SandboxWorld) {
+  const { data } = await world.readPayments.list({ merchant, limit: 100 });
+  const histories = await Promise.all(data.map(({ id }) => world.readPayments.history(id, merchant)));
+  return { now: world.now, payments: data.map(({ facts }) => facts), histories };
+}
+
+test("a world comes back whole: every kind of payment, its history, the clock and what the gateway knows", async () => {
+  const world = worlds.create(start);
+  const [part, whole, toVoid, unknown] = [
+    await authorize(world),
+    await authorize(world),
+    await authorize(world),
+    await authorize(world, "tok_timeout_captured"),
+  ];
+  await authorize(world, "tok_decline");
+  await authorize(world, "tok_ok", 60);
+  await authorize(world);
+  await world.moveClock({ advanceMs: 120_000 });
+  await capture(world, part, 400n);
+  await capture(world, whole);
+  await world.refundPayment.execute({ paymentId: whole, idempotencyKey: key(), amount: 300n }, caller);
+  await world.voidPayment.execute({ paymentId: toVoid, idempotencyKey: key() }, caller);
+  await capture(world, unknown);
+  const before = await everything(world);
+  expect(new Set(before.payments.map(({ status }) => status)).size).toBeGreaterThanOrEqual(4);
+
+  const restored = await throughSnapshot(world);
+  expect(await everything(restored)).toEqual(before);
+  const [one, other] = [
+    await world.takeContent(),
+    await throughSnapshot(restored).then((w) => w.takeContent()),
+  ];
+  const withoutLastId = ({ content }: { content: unknown }) => ({ ...(content as object), lastId: null });
+  expect(withoutLastId(other)).toEqual(withoutLastId(one));
+
+  // The two go on apart: what the gateway did before is known to both, what it does now to one.
+  await restored.moveClock({ advanceMs: 60_000 });
+  expect((await restored.readPayments.one(unknown, merchant)).facts.status).toBe("captured");
+  expect((await world.readPayments.one(unknown, merchant)).openOperation).toBeDefined();
+});
+
+test("ids go on ascending after a restore, though the clock stands still", async () => {
+  let world = worlds.create(start);
+  const ids: string[] = [];
+  for (let n = 0; n < 10; n += 1) {
+    ids.push(await authorize(world));
+    world = await throughSnapshot(world);
+  }
+  expect(ids).toEqual([...ids].sort());
+});
+
+test("a snapshot in the middle of an operation is as a crash there: the same key finishes it, with one movement", async () => {
+  const world = worlds.create(start);
+  const id = await authorize(world);
+  const idempotencyKey = parseIdempotencyKey("in-the-middle");
+  const capturing = world.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
+  const cuts: Promise<SandboxWorld>[] = [];
+  for (let turn = 0; turn < 60; turn += 1) {
+    cuts.push(throughSnapshot(world));
+    await Promise.resolve();
+  }
+  await capturing;
+  const states = new Set<string>();
+  for (const cut of await Promise.all(cuts)) {
+    const { facts } = await cut.readPayments.one(id, merchant);
+    states.add(`${facts.status} ${facts.operations.length}`);
+    await cut.moveClock({ advanceMs: 10_000 });
+    const again = await cut.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
+    expect(again.operation.status).toBe("succeeded");
+    const { gateway } = (await cut.takeContent()).content as { gateway: { moves: { kind: string }[] } };
+    expect(gateway.moves.filter(({ kind }) => kind === "capture")).toHaveLength(1);
+  }
+  // Before it, in the middle of it and after it.
+  expect(states).toEqual(new Set(["authorized 1", "authorized 2", "captured 2"]));
+});
+
+test("what is no world is refused", () => {
+  for (const content of [
+    null,
+    {},
+    { clock: "now" },
+    { clock: start.toISOString(), payments: [], gateway: [] },
+  ])
+    expect(() => worlds.restore(content)).toThrow();
+});

@@ -63,6 +63,17 @@ function configured(
     },
     withTaskLocks: (work) => withTaskLocks(configuration, environment, work),
     withLockInspector: (work) => withLockInspector(configuration, environment, work),
+    server: () => {
+      const { url, apiKey } = configuration.settings;
+      const { value, kind } = configuration.lockTimeouts.scopes.payment;
+      return {
+        url: url.value,
+        urlSource: url.source,
+        apiKey: apiKey.value,
+        // The server has a limit of its own; only what somebody asked for here goes over the wire.
+        waitSeconds: kind === "default" || value === "infinite" ? null : value / 1_000,
+      };
+    },
     serve: (say) => serve(configuration, version, say),
   };
 }

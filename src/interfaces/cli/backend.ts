@@ -3,6 +3,7 @@ import type { LockInspector } from "../../application/ports/lock-inspector";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
+import type { ServerAddress } from "./client/server-client";
 
 /** What the command line needs of the rest of the program. `main.ts` brings the two together. */
 export interface Backend {
@@ -34,6 +35,8 @@ export interface ConfiguredBackend {
   withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>): Promise<T>;
   /** Lends a look at the locks that `run` would use, or that are configured. */
   withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;
+  /** The running server that client commands talk to. */
+  server(): ServerAddress;
   /** Serves until a signal ends it, or throws. */
   serve(say: (line: string) => void): Promise<void>;
 }

@@ -5,7 +5,9 @@ import { expireCommand } from "./commands/expire";
 import { keysCommand } from "./commands/keys";
 import { locksCommand } from "./commands/locks";
 import { migrateCommand } from "./commands/migrate";
+import { paymentsCommand } from "./commands/payments";
 import { reconcileCommand } from "./commands/reconcile";
+import { reviewCommand } from "./commands/review";
 import { runCommandOnce } from "./commands/run";
 import { serveCommand } from "./commands/serve";
 import { exitStatus, statusOf } from "./exit-status";
@@ -58,6 +60,8 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
   for (const make of [
     serveCommand,
     runCommandOnce,
+    paymentsCommand,
+    reviewCommand,
     locksCommand,
     keysCommand,
     migrateCommand,

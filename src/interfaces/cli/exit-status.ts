@@ -6,6 +6,7 @@ export const exitStatus = {
   failed: 1,
   usage: 64,
   unavailable: 69,
+  /** Nothing is wrong, and the same command may succeed later. */
   lockTimeout: 75,
   contended: 76,
   badConfiguration: 78,
@@ -17,12 +18,16 @@ export const exitStatus = {
 type CliErrorCode =
   | Exclude<LockErrorCode, "wait_cancelled">
   | "usage"
+  | "refused"
+  | "try_again"
   | "bad_configuration"
   | "service_unavailable"
   | "schema_too_new";
 
 const statusOfCode = {
   usage: exitStatus.usage,
+  refused: exitStatus.failed,
+  try_again: exitStatus.lockTimeout,
   bad_configuration: exitStatus.badConfiguration,
   service_unavailable: exitStatus.unavailable,
   schema_too_new: exitStatus.badConfiguration,

@@ -44,8 +44,8 @@ export class Output {
 
 /** Facts that are worth telling a program; an error's other fields may hold anything. */
 function factsOf(error: Error): Readonly<Record<string, unknown>> {
-  const { code, resourceId, waitedMs, holder } = error as unknown as Record<string, unknown>;
-  return { code, resourceId, waitedMs, holder };
+  const { code, resourceId, waitedMs, holder, problem } = error as unknown as Record<string, unknown>;
+  return { code, resourceId, waitedMs, holder, problem };
 }
 
 /** Columns as wide as their widest cell. */

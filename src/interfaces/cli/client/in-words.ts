@@ -1,0 +1,69 @@
+import { formatMoney, parseCurrency } from "../../../domain/money";
+
+/** The fields that a server sends and a person reads. */
+export interface WirePayment {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly amountCaptured: number;
+  readonly amountRefunded: number;
+  readonly reference: string | null;
+  readonly expiresAt: string;
+  readonly createdAt: string;
+}
+
+export interface WireOperation {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+}
+
+export interface WireEvent {
+  readonly type: string;
+  readonly at: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function amountText(minorUnits: number, currency: string): string {
+  return formatMoney({ amount: BigInt(minorUnits), currency: parseCurrency(currency) });
+}
+
+export function paymentText(payment: WirePayment): string {
+  const { id, status, amount, currency, amountCaptured, amountRefunded, reference, expiresAt } = payment;
+  const lines = [`payment ${id}: ${status}, ${amountText(amount, currency)}`];
+  if (amountCaptured > 0) lines.push(`captured ${amountText(amountCaptured, currency)}`);
+  if (amountRefunded > 0) lines.push(`refunded ${amountText(amountRefunded, currency)}`);
+  if (status === "authorized") lines.push(`can be captured until ${expiresAt}`);
+  if (reference !== null) lines.push(`reference ${reference}`);
+  return lines.join("\n  ");
+}
+
+/** One line of a payment's history: when, what, and everything that led to it. */
+export function eventText({ type, at, data }: WireEvent): string {
+  const { by, lock, gateway, ...own } = data as {
+    by?: Record<string, unknown>;
+    lock?: { fencingToken?: string; waitedMs?: number; waitedFor?: string };
+    gateway?: { asked?: string; key?: string; answer?: string; reason?: string };
+  } & Record<string, unknown>;
+  const parts = [
+    facts(own),
+    by === undefined ? "" : `by ${facts(by)}`,
+    lock === undefined
+      ? ""
+      : `lock: waited ${lock.waitedMs ?? 0} ms${waitedFor(lock)}, token ${lock.fencingToken}`,
+    gateway === undefined ? "" : `gateway: ${gateway.asked} ${gateway.key ?? ""} answered ${gateway.answer}`,
+  ];
+  return `${at}  ${type.padEnd(24)}${parts.filter((part) => part !== "").join("; ")}`;
+}
+
+function waitedFor({ waitedFor: whom }: { waitedFor?: string }): string {
+  return whom === undefined ? "" : ` for ${whom}`;
+}
+
+function facts(data: Readonly<Record<string, unknown>>): string {
+  return Object.entries(data)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
+}

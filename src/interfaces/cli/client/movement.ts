@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import type { CommandContext } from "../cli";
+import { ServerClient, type ServerAnswer } from "./server-client";
+import { isWorthRepeating, OutcomeUnknownError } from "./server-errors";
+
+/** One movement of money as a command: what is sent, and what is said about the answer. */
+export interface MovementCommand {
+  readonly path: string;
+  readonly body: object;
+  /** Given by a person who repeats a command; made otherwise. */
+  readonly idempotencyKey: string | undefined;
+  readonly inWords: (body: ServerAnswer["body"]) => string;
+}
+
+/**
+ * Sends it under a key that is printed before anything is sent, so that whatever happens to this process, the command
+ * can be repeated without moving the money again.
+ */
+export async function move(context: CommandContext, command: MovementCommand): Promise<void> {
+  const output = context.output();
+  const client = new ServerClient(context.configured().server());
+  const key = command.idempotencyKey ?? `cli-${randomUUID()}`;
+  const again = `repeat the command with --idempotency-key ${key}: the money moves once`;
+  output.note(`idempotency key ${key}`);
+  let answer: ServerAnswer;
+  try {
+    answer = await client.post(command.path, command.body, key);
+  } catch (error) {
+    // Said even with --quiet: without the key, a repetition would be another movement.
+    if (isWorthRepeating(error)) output.error(again);
+    throw error;
+  }
+  const { status, replayed, body } = answer;
+  const note = replayed ? " (answered before: nothing was done now)" : "";
+  output.result({ idempotencyKey: key, replayed, ...body }, command.inWords(body) + note);
+  if (status === 202) {
+    throw new OutcomeUnknownError(`the gateway has not told what became of it yet; ${again}`);
+  }
+}

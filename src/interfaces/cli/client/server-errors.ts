@@ -1,0 +1,80 @@
+import type { ServerAddress } from "./server-client";
+
+/** RFC 9457, as far as the command line looks at it. */
+export interface ServerProblem {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly {
+    readonly pointer?: string;
+    readonly parameter?: string;
+    readonly detail: string;
+  }[];
+  readonly [fact: string]: unknown;
+}
+
+/** Null for what is no problem as this service tells one. */
+export function problemOf(body: Readonly<Record<string, unknown>> | null): ServerProblem | null {
+  if (body === null) return null;
+  const { status, code, detail } = body;
+  const isProblem = typeof status === "number" && typeof code === "string" && typeof detail === "string";
+  return isProblem ? (body as ServerProblem) : null;
+}
+
+/** Nobody answers, or somebody who is not ours. */
+export class UnreachableServerError extends Error {
+  override readonly name = "UnreachableServerError";
+  readonly code = "service_unavailable";
+
+  constructor(
+    { url, urlSource }: ServerAddress,
+    reason: string,
+    /** What was sent may have been carried out. */
+    readonly mayHaveActed: boolean,
+  ) {
+    super(
+      `no server at ${url} (${urlSource}): ${reason}; start one with holdfast serve, or name another with --url`,
+    );
+  }
+}
+
+/** The server's own refusal, in its words. */
+export class ServerRefusal extends Error {
+  override readonly name = "ServerRefusal";
+  readonly code: "refused" | "usage" | "try_again" | "lock_timeout" | "lock_lost" | "service_unavailable";
+
+  constructor(readonly problem: ServerProblem) {
+    super(inWords(problem));
+    this.code = kindOf(problem);
+  }
+}
+
+/** The gateway has not told what became of it. */
+export class OutcomeUnknownError extends Error {
+  override readonly name = "OutcomeUnknownError";
+  readonly code = "try_again";
+}
+
+/** Whether the same command, with the same key, may end otherwise. */
+export function isWorthRepeating(error: unknown): boolean {
+  return (
+    error instanceof UnreachableServerError ||
+    (error instanceof ServerRefusal && error.code !== "refused" && error.code !== "usage")
+  );
+}
+
+function kindOf({ status, code }: ServerProblem): ServerRefusal["code"] {
+  if (code === "lock_timeout" || code === "lock_lost") return code;
+  if (code === "idempotency_key_in_use" || code === "payment_busy" || code.endsWith("_in_progress")) {
+    return "try_again";
+  }
+  if (status === 400) return "usage";
+  return status >= 500 ? "service_unavailable" : "refused";
+}
+
+function inWords({ code, detail, errors = [], requestId }: ServerProblem): string {
+  const parts = errors.map((error) => `\n  ${error.pointer ?? error.parameter ?? ""} ${error.detail}`);
+  const hint = code === "unauthorized" ? " Set HOLDFAST_API_KEY to a key from holdfast keys create." : "";
+  const request = code === "internal_error" ? ` (request ${String(requestId)})` : ` (${code})`;
+  return `${detail}${hint}${request}${parts.join("")}`;
+}

@@ -1,0 +1,172 @@
+import { Command, Option } from "commander";
+import type { CommandContext } from "../cli";
+import {
+  amountText,
+  eventText,
+  paymentText,
+  type WireEvent,
+  type WireOperation,
+  type WirePayment,
+} from "../client/in-words";
+import { move } from "../client/movement";
+import { ServerClient, type ServerAnswer } from "../client/server-client";
+import { UsageError } from "../exit-status";
+import { table } from "../output";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const doneWith = { capture: "captured", void: "voided", refund: "refunded" } as const;
+
+interface MovementOptions {
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** `payments`: a client of a running server. */
+export function paymentsCommand(context: CommandContext): Command {
+  const payments = new Command("payments").description(
+    "authorize, capture, void, refund and look at payments, on a running server",
+  );
+  payments.addCommand(authorizeCommand(context));
+  payments.addCommand(movementCommand(context, "capture", "take the money of an authorized payment"));
+  payments.addCommand(movementCommand(context, "void", "let the reserved money of a payment go"));
+  payments.addCommand(movementCommand(context, "refund", "give captured money back, whole or in parts"));
+  payments.addCommand(showCommand(context));
+  payments.addCommand(listCommand(context));
+  return payments;
+}
+
+function authorizeCommand(context: CommandContext): Command {
+  return new Command("authorize")
+    .description("reserve an amount, or take over an authorization made elsewhere")
+    .option("--amount <minor units>", "1250 is 12.50 EUR", minorUnits)
+    .option("--currency <code>", "ISO 4217")
+    .option("--payment-method <token>", "the gateway's token of a card; the simulated gateway knows tok_ok")
+    .option("--gateway-reference <reference>", "what the gateway calls an authorization made elsewhere")
+    .option("--reference <text>", "your own name for the payment")
+    .option("--metadata <name=value...>", "names of your own, each with a text", named)
+    .option("--expires-in <seconds>", "for how long the payment can be captured", seconds)
+    .addOption(keyOption())
+    .addHelpText(
+      "after",
+      "\nExamples:\n" +
+        "  $ holdfast payments authorize --amount 1250 --currency EUR --payment-method tok_ok\n" +
+        "  $ holdfast payments authorize --gateway-reference pi_3N2k --reference order-1042\n",
+    )
+    .action((wish: Record<string, unknown> & { idempotencyKey?: string; gatewayReference?: string }) => {
+      const { idempotencyKey, ...body } = wish;
+      const needed = ["amount", "currency", "paymentMethod"] as const;
+      if (wish.gatewayReference === undefined && needed.some((name) => wish[name] === undefined)) {
+        throw new UsageError(
+          "give --amount, --currency and --payment-method, or --gateway-reference for one made elsewhere",
+        );
+      }
+      return move(context, { path: "/payments", body, idempotencyKey, inWords: paymentIn });
+    });
+}
+
+function movementCommand(
+  context: CommandContext,
+  kind: "capture" | "void" | "refund",
+  description: string,
+): Command {
+  const command = new Command(kind).description(description).argument("<payment>", "its id");
+  if (kind !== "void") {
+    command
+      .option("--amount <minor units>", "1250 is 12.50 EUR; default: all that there is", minorUnits)
+      .option("--currency <code>", "has to be the payment's");
+  }
+  return command
+    .addOption(keyOption())
+    .addHelpText(
+      "after",
+      `\nExamples:\n  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n` +
+        `  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01 --idempotency-key cli-4f0c   # once more\n`,
+    )
+    .action((payment: string, { idempotencyKey, ...body }: MovementOptions) =>
+      move(context, {
+        path: `/payments/${idOf(payment)}/${kind === "refund" ? "refunds" : kind}`,
+        body,
+        idempotencyKey,
+        inWords: (answer) => {
+          const { status, amount } = answer[kind] as WireOperation;
+          const money = amountText(amount, (answer["payment"] as WirePayment).currency);
+          const done = status === "succeeded" ? doneWith[kind] : `${kind} of`;
+          return `${done} ${money}${status === "succeeded" ? "" : `: ${status}`}\n${paymentIn(answer)}`;
+        },
+      }),
+    );
+}
+
+function showCommand(context: CommandContext): Command {
+  return new Command("show")
+    .description("a payment, and how it came to be what it is")
+    .argument("<payment>", "its id")
+    .addHelpText("after", "\nExample:\n  $ holdfast payments show 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")
+    .action(async (payment: string) => {
+      const client = new ServerClient(context.configured().server());
+      const path = `/payments/${idOf(payment)}`;
+      const { body } = await client.get(path);
+      const history = (await client.get(`${path}/events`)).body["data"] as readonly WireEvent[];
+      context
+        .output()
+        .result({ ...body, events: history }, [paymentIn(body), ...history.map(eventText)].join("\n"));
+    });
+}
+
+function listCommand(context: CommandContext): Command {
+  return new Command("list")
+    .description("payments, newest first")
+    .option("--status <status>", "authorized, captured, …")
+    .option("--reference <text>", "your own name for the payment")
+    .option("--created-from <instant>", "inclusive")
+    .option("--created-to <instant>", "exclusive")
+    .option("--limit <number>", "1 to 100; default: 20")
+    .option("--cursor <cursor>", "where the page before ended")
+    .addHelpText("after", "\nExample:\n  $ holdfast payments list --status authorized --limit 100 --json\n")
+    .action(async (query: Record<string, string | undefined>) => {
+      const { body } = await new ServerClient(context.configured().server()).get("/payments", query);
+      const { data, nextCursor } = body as { data: readonly WirePayment[]; nextCursor: string | null };
+      const rows = data.map((one) => [
+        one.id,
+        one.status,
+        amountText(one.amount, one.currency),
+        one.reference ?? "-",
+        one.createdAt,
+      ]);
+      const output = context.output();
+      output.result(body, table([["ID", "STATUS", "AMOUNT", "REFERENCE", "CREATED"], ...rows]));
+      if (nextCursor !== null) output.note(`there are more: --cursor ${nextCursor}`);
+    });
+}
+
+function keyOption(): Option {
+  return new Option("--idempotency-key <key>", "that of the command to repeat; default: a new one, printed");
+}
+
+function paymentIn(body: ServerAnswer["body"]): string {
+  return paymentText(body["payment"] as WirePayment);
+}
+
+function idOf(text: string): string {
+  if (!UUID.test(text)) throw new UsageError(`${text} is not a payment id: see holdfast payments list`);
+  return text.toLowerCase();
+}
+
+function minorUnits(text: string): number {
+  if (!/^[1-9]\d{0,11}$/.test(text)) {
+    throw new UsageError(`--amount ${text}: it is a whole number of minor units, 1250 for 12.50 EUR`);
+  }
+  return Number(text);
+}
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--expires-in ${text}: it is whole seconds`);
+  return Number(text);
+}
+
+function named(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--metadata ${text}: it is name=value`);
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}

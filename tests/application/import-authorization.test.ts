@@ -17,7 +17,7 @@ class ImportWorld extends PaymentsWorld {
     },
   };
 
-  import(key = "k", gatewayReference = REFERENCE, change: { merchant?: string; expires?: number } = {}) {
+  imported(key = "k", gatewayReference = REFERENCE, change: { merchant?: string; expires?: number } = {}) {
     return new ImportAuthorization(this.context, this.lookup).execute(
       {
         idempotencyKey: parseIdempotencyKey(key),
@@ -45,7 +45,7 @@ function found(change: Partial<Extract<LookupAnswer, { outcome: "found" }>["auth
 describe("an authorization that was made elsewhere", () => {
   test("becomes a payment that lives like any other, and nothing was sent for it", async () => {
     const world = new ImportWorld();
-    const { payment } = await world.import();
+    const { payment } = await world.imported();
     expect(payment.facts).toMatchObject({
       status: "authorized",
       amount: { amount: 1_250n, currency: "EUR" },
@@ -61,9 +61,9 @@ describe("an authorization that was made elsewhere", () => {
 
   test("with the same key again is the same payment, and the gateway is not asked", async () => {
     const world = new ImportWorld();
-    const first = await world.import();
+    const first = await world.imported();
     await world.capture(first.payment.id, "c");
-    const again = await world.import();
+    const again = await world.imported();
     expect(again).toMatchObject({ replayed: true, operation: first.operation });
     expect(again.payment.facts).toMatchObject({ id: first.payment.id, status: "authorized" });
     expect(world.lookups).toBe(1);
@@ -71,36 +71,36 @@ describe("an authorization that was made elsewhere", () => {
 
   test("is refused for a key that asked for something else, imported or authorized", async () => {
     const world = new ImportWorld();
-    await world.import();
-    expect(await codeOf(world.import("k", "ext_1_eur_other"))).toBe("idempotency_key_reused");
-    expect(await codeOf(world.import("k", REFERENCE, { expires: 60 }))).toBe("idempotency_key_reused");
+    await world.imported();
+    expect(await codeOf(world.imported("k", "ext_1_eur_other"))).toBe("idempotency_key_reused");
+    expect(await codeOf(world.imported("k", REFERENCE, { expires: 60 }))).toBe("idempotency_key_reused");
   });
 
   test("makes one payment, whoever asks, with whatever key", async () => {
     const world = new ImportWorld();
-    await world.import();
-    expect(await codeOf(world.import("other"))).toBe("authorization_already_imported");
-    expect(await codeOf(world.import("k", REFERENCE, { merchant: "stranger" }))).toBe(
+    await world.imported();
+    expect(await codeOf(world.imported("other"))).toBe("authorization_already_imported");
+    expect(await codeOf(world.imported("k", REFERENCE, { merchant: "stranger" }))).toBe(
       "authorization_already_imported",
     );
   });
 
   test("refused leaves the key free", async () => {
     const world = new ImportWorld();
-    await world.import();
-    expect(await codeOf(world.import("other"))).toBe("authorization_already_imported");
-    expect(await codeOf(world.import("other", "ext_1_eur_other"))).toBe("succeeded");
+    await world.imported();
+    expect(await codeOf(world.imported("other"))).toBe("authorization_already_imported");
+    expect(await codeOf(world.imported("other", "ext_1_eur_other"))).toBe("succeeded");
   });
 
   test("asked for at once with one key makes one payment that all get", async () => {
     const world = new ImportWorld();
-    const answers = await Promise.all([world.import(), world.import(), world.import()]);
+    const answers = await Promise.all([world.imported(), world.imported(), world.imported()]);
     expect(new Set(answers.map(({ payment }) => payment.id)).size).toBe(1);
   });
 
   test("asked for at once with several keys makes one payment", async () => {
     const world = new ImportWorld();
-    const codes = await Promise.all(["a", "b", "c"].map((key) => codeOf(world.import(key))));
+    const codes = await Promise.all(["a", "b", "c"].map((key) => codeOf(world.imported(key))));
     expect(codes.sort()).toEqual([
       "authorization_already_imported",
       "authorization_already_imported",
@@ -112,7 +112,7 @@ describe("an authorization that was made elsewhere", () => {
     const world = new ImportWorld();
     const id = await world.authorize();
     const { authorizationReference } = (await world.payment(id)).facts;
-    expect(await codeOf(world.import("k", authorizationReference ?? ""))).toBe(
+    expect(await codeOf(world.imported("k", authorizationReference ?? ""))).toBe(
       "authorization_already_imported",
     );
   });
@@ -120,14 +120,14 @@ describe("an authorization that was made elsewhere", () => {
 
 describe("the gateway", () => {
   test("that knows no such authorization", async () => {
-    expect(await codeOf(new ImportWorld().import("k", "ext_nothing"))).toBe("authorization_not_found");
+    expect(await codeOf(new ImportWorld().imported("k", "ext_nothing"))).toBe("authorization_not_found");
   });
 
   test("that holds no money under it any more", async () => {
     const world = new ImportWorld();
-    const { payment } = await world.import();
+    const { payment } = await world.imported();
     await world.capture(payment.id, "c");
-    expect(await codeOf(world.import("other"))).toBe("authorization_not_capturable");
+    expect(await codeOf(world.imported("other"))).toBe("authorization_not_capturable");
   });
 
   test.each([
@@ -139,9 +139,9 @@ describe("the gateway", () => {
   ])("that %s is not reached: nothing is stored, and the same key may try again", async (_, answer) => {
     const world = new ImportWorld();
     world.answer = answer;
-    expect(await codeOf(world.import())).toBe("gateway_unavailable");
+    expect(await codeOf(world.imported())).toBe("gateway_unavailable");
     world.answer = undefined;
-    expect(await codeOf(world.import())).toBe("succeeded");
+    expect(await codeOf(world.imported())).toBe("succeeded");
   });
 });
 
@@ -157,20 +157,20 @@ describe("the authorization's end", () => {
   ])("is %s", async (_, gateway, expires, expected) => {
     const world = new ImportWorld();
     world.answer = found({ expiresAt: gateway });
-    const { payment } = await world.import("k", REFERENCE, expires === undefined ? {} : { expires });
+    const { payment } = await world.imported("k", REFERENCE, expires === undefined ? {} : { expires });
     expect(payment.facts.expiresAt).toEqual(expected);
   });
 
   test("that has come already leaves nothing to capture", async () => {
     const world = new ImportWorld();
     world.answer = found({ expiresAt: inHours(0) });
-    expect(await codeOf(world.import())).toBe("authorization_not_capturable");
+    expect(await codeOf(world.imported())).toBe("authorization_not_capturable");
   });
 });
 
 test("an authorization of ours that turns out to be another payment's goes to a person, and is not captured", async () => {
   const world = new ImportWorld();
-  await world.import();
+  await world.imported();
   world.gateway.next("authorize", async () => ({ outcome: "succeeded", reference: REFERENCE }));
   const id = await world.authorize();
   const payment = await world.payment(id);

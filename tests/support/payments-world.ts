@@ -1,3 +1,4 @@
+import type { AuthorizationLookup } from "../../src/application/ports/authorization-lookup";
 import type { Clock } from "../../src/application/ports/clock";
 import type { LockProvider } from "../../src/application/ports/lock-provider";
 import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../../src/application/ports/payment-gateway";
@@ -8,6 +9,7 @@ import type { Caller } from "../../src/application/operations/through-gateway";
 import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../src/application/use-cases/expire-authorizations";
+import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
 import { ReconcileOperations } from "../../src/application/use-cases/reconcile-operations";
 import { RefundPayment } from "../../src/application/use-cases/refund-payment";
 import { ReviewOperations } from "../../src/application/use-cases/review-operations";
@@ -172,6 +174,19 @@ export class PaymentsWorld {
         ...(wanted.currency === undefined ? {} : { currency: parseCurrency(wanted.currency) }),
       },
       this.caller(caller),
+    );
+  }
+
+  import(key: string, gatewayReference: string, lookup: AuthorizationLookup = this.simulated) {
+    return new ImportAuthorization(this.context, lookup).execute(
+      {
+        idempotencyKey: parseIdempotencyKey(key),
+        gatewayReference,
+        reference: null,
+        metadata: {},
+        expiresInSeconds: null,
+      },
+      this.caller(),
     );
   }
 

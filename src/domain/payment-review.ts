@@ -1,5 +1,5 @@
 import type { OperationId } from "./identifiers";
-import { isInReview, type OperationKind } from "./operation";
+import { isInReview, isRelease, type Operation, type OperationKind } from "./operation";
 import { PaymentError } from "./payment-errors";
 import type { Step } from "./payment-events";
 import type { ReviewVerdict } from "./payment-facts";
@@ -7,30 +7,19 @@ import type { PaymentRecord } from "./payment-record";
 import { asFailed, asSucceeded, declinedCode, withPendingReview } from "./payment-settlement";
 import type { PaymentStatus } from "./payment-transitions";
 
-type Landing = Partial<Record<PaymentStatus, PaymentStatus>>;
-
 /**
- * Where a person's verdict leaves the payment. Wider than the transitions of ordinary life: the operation may have been
- * counted the other way before its answers contradicted each other, and the payment may have gone on since.
+ * What a payment is, by what is believed to have happened to it: the first that holds. Wider than the transitions of
+ * ordinary life, because the operation may have been counted the other way before its answers contradicted each other,
+ * and the payment may have gone on since.
  */
-export const reviewLandings: Record<OperationKind, Record<ReviewVerdict["outcome"], Landing>> = {
-  authorize: {
-    moved: { authorizing: "authorized", authorized: "authorized", declined: "authorized" },
-    not_moved: { authorizing: "declined", authorized: "declined", declined: "declined" },
-  },
-  capture: {
-    moved: { authorized: "captured", captured: "captured", expired: "captured", voided: "captured" },
-    not_moved: { authorized: "authorized", captured: "authorized", expired: "expired", voided: "voided" },
-  },
-  void: {
-    moved: { authorized: "voided", voided: "voided", expired: "expired" },
-    not_moved: { authorized: "authorized", voided: "authorized", expired: "expired" },
-  },
-  refund: {
-    moved: { captured: "captured" },
-    not_moved: { captured: "captured" },
-  },
-};
+const statusByBelief: readonly (readonly [PaymentStatus, (payment: PaymentRecord) => boolean])[] = [
+  ["captured", (payment) => hasSucceeded(payment, "capture")],
+  // Time has passed, or the gateway has let go: no verdict about an operation brings that back.
+  ["expired", ({ facts }) => facts.status === "expired"],
+  ["declined", (payment) => !hasSucceeded(payment, "authorize")],
+  ["voided", (payment) => hasSucceeded(payment, "void")],
+  ["authorized", () => true],
+];
 
 /** Ends an operation by what a person found out. Refused if the payment could not be what it would become. */
 export function resolveReview<P extends PaymentRecord>(
@@ -53,12 +42,12 @@ export function resolveReview<P extends PaymentRecord>(
   const decided = moved
     ? asSucceeded({ ...operation, failureCode: null, failureReason: null }, reference, step)
     : asFailed(operation, declinedCode(operation.kind), reason, step);
-  const status = reviewLandings[operation.kind][verdict.outcome][payment.facts.status];
+  const believed = payment.withOperation({ ...decided, conflicted: false }, step);
+  const status = statusByBelief.find(([, holds]) => holds(believed))?.[0] ?? payment.facts.status;
   const authorized = operation.kind === "authorize" && moved;
-  const next = payment
-    .withOperation({ ...decided, conflicted: false }, step)
+  const next = believed
     .changed({
-      status: status ?? payment.facts.status,
+      status,
       ...(authorized ? { authorizationReference, authorizedAt: payment.facts.authorizedAt ?? step.now } : {}),
     })
     .withEvent("review.resolved", step, {
@@ -67,7 +56,7 @@ export function resolveReview<P extends PaymentRecord>(
       outcome: verdict.outcome,
       evidence: verdict.evidence,
     });
-  if (status === undefined || !isPossible(next)) {
+  if (!isPossible(next, operation)) {
     throw new PaymentError("review_contradicts_payment", {
       paymentId: payment.id,
       paymentStatus: payment.facts.status,
@@ -77,15 +66,25 @@ export function resolveReview<P extends PaymentRecord>(
   return withPendingReview(next, step);
 }
 
-/** What the database would refuse, too: said here in words. */
-function isPossible(payment: PaymentRecord): boolean {
+/** What the database would refuse, too, and what no gateway does: said here in words. */
+function isPossible(payment: PaymentRecord, decided: Operation): boolean {
   const captures = payment.facts.operations.filter(
     ({ kind, status }) => kind === "capture" && status === "succeeded",
   );
+  const isCaptured = captures.length > 0;
   return (
     captures.length <= 1 &&
-    (captures.length === 1) === (payment.facts.status === "captured") &&
+    (!isCaptured || hasSucceeded(payment, "authorize")) &&
+    // What was captured cannot have been let go; a release that was owed for it found nothing.
+    !(isCaptured && decided.kind === "void" && hasSucceeded(payment, "void")) &&
     payment.amountCaptured <= payment.facts.amount.amount &&
     payment.amountRefunded <= payment.amountCaptured
+  );
+}
+
+/** A release lets money go, too, but what the payment is was decided before it. */
+function hasSucceeded({ facts }: PaymentRecord, kind: OperationKind): boolean {
+  return facts.operations.some(
+    (operation) => operation.kind === kind && operation.status === "succeeded" && !isRelease(operation),
   );
 }

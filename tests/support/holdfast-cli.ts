@@ -4,6 +4,16 @@ import { join } from "node:path";
 import { builtProgram } from "./built-program";
 import { HoldfastProcess, type Ended } from "./holdfast-process";
 
+/**
+ * A command for `run`: says `running <its pid>` and stays until a signal ends it, or until its wrapper is gone, so that
+ * no failed test leaves it behind.
+ */
+export const untilEnded: readonly string[] = [
+  "sh",
+  "-c",
+  'echo "running $$" >&2; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done',
+];
+
 /** Each test's own folder, in which it runs the built program; whatever still runs after the test is killed. */
 export class HoldfastCli {
   private main = "";
@@ -23,15 +33,19 @@ export class HoldfastCli {
     });
   }
 
-  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): HoldfastProcess {
-    const started = new HoldfastProcess([this.main, ...args], { cwd: this.folder, env });
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): HoldfastProcess {
+    const started = new HoldfastProcess([this.main, ...args], {
+      cwd: this.folder,
+      env,
+      ...(stdin === undefined ? {} : { stdin }),
+    });
     this.running.push(started);
     return started;
   }
 
   /** Runs a command to its end. */
-  run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> {
-    return this.start(args, env).ended;
+  run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string): Promise<Ended> {
+    return this.start(args, env, stdin).ended;
   }
 
   /** A server on a free port that neither waits on the way out nor writes a line for each request. */

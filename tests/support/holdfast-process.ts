@@ -14,6 +14,8 @@ export interface StartOptions {
   readonly cwd: string;
   /** Nothing else of this process's environment reaches the child but what it takes to run at all. */
   readonly env?: NodeJS.ProcessEnv;
+  /** What stdin brings before it ends; without it, stdin is empty. */
+  readonly stdin?: string;
 }
 
 /** The program in a process of its own. Signals go to it alone, by its id; it does not outlive this process. */
@@ -26,13 +28,14 @@ export class HoldfastProcess {
   private over = false;
 
   /** `args` begin with the script, as for `node`. */
-  constructor(args: readonly string[], { cwd, env }: StartOptions) {
+  constructor(args: readonly string[], { cwd, env, stdin: input }: StartOptions) {
     this.child = spawn(process.execPath, args, {
       cwd,
       env: { PATH: process.env["PATH"], HOME: cwd, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
-    const { stdout, stderr } = this.child;
+    const { stdin, stdout, stderr } = this.child;
+    stdin?.end(input);
     if (stdout === null || stderr === null) throw new Error("pipes were asked for");
     stdout.on("data", (chunk: Buffer) => (this.stdout += chunk.toString()));
     createInterface({ input: stderr }).on("line", (line) => {

@@ -20,6 +20,7 @@ const LOOK_EVERY_MS = 2000;
 export class FileTenure implements Tenure {
   private readonly loss = new AbortController();
   private readonly look: NodeJS.Timeout;
+  private naming: Promise<void> = Promise.resolve();
   private ending?: Promise<void>;
 
   constructor(
@@ -45,7 +46,10 @@ export class FileTenure implements Tenure {
    * lives; a wrapper killed in the instant between the two does not protect its child.
    */
   async nameChild(pid: number): Promise<void> {
-    if (this.ending === undefined) await this.held.nameChild(pid);
+    if (this.ending !== undefined) return;
+    const naming = this.held.nameChild(pid);
+    this.naming = naming.catch(() => {});
+    await naming;
   }
 
   assertHeld(): void {
@@ -56,7 +60,8 @@ export class FileTenure implements Tenure {
 
   release(): Promise<void> {
     clearInterval(this.look);
-    this.ending ??= this.held.giveBack();
+    // Not before the note is written: afterwards the file may be another's.
+    this.ending ??= this.naming.then(() => this.held.giveBack());
     return this.ending;
   }
 

@@ -1,13 +1,18 @@
 import { Command, Option } from "commander";
 import { performance } from "node:perf_hooks";
 import { LockCancelledError, LockError } from "../../../application/ports/lock-errors";
-import type { LockHold } from "../../../application/ports/lock-provider";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";
 import { exitStatus, statusOf, UsageError } from "../exit-status";
+import type { Output } from "../output";
+import { RunSignals } from "../run/run-signals";
 import { statusOfSignal } from "../run/signals";
 import { runCommand } from "../run/supervised-command";
+import { cameFromTerminal } from "../run/terminal-signals";
 import { WaitingNotice } from "../run/waiting-notice";
+
+/** In characters: enough to recognize a command, and short enough for a line. */
+const LONGEST_PURPOSE = 200;
 
 interface RunOptions {
   readonly onLost: "kill" | "continue";
@@ -44,55 +49,59 @@ export function runCommandOnce(context: CommandContext): Command {
     )
     .action(async (task: string, [command = "", ...args]: string[], options: RunOptions) => {
       if (task === "") throw new UsageError("the task needs a name");
-      await context
-        .configured()
-        .withTaskLocks((locks) => runTask(context, locks, task, [command, ...args], options));
+      if (command === "") throw new UsageError("the command needs a name");
+      const configured = context.configured();
+      const signals = new RunSignals(cameFromTerminal);
+      try {
+        await configured.withTaskLocks((locks) =>
+          runTask(context, locks, signals, task, [command, ...args], options),
+        );
+      } finally {
+        signals.close();
+      }
     });
 }
 
 async function runTask(
   context: CommandContext,
   locks: TaskLocks,
+  signals: RunSignals,
   task: string,
   [command = "", ...args]: readonly string[],
   { onLost }: RunOptions,
 ): Promise<void> {
   const resourceId = `task:${task}`;
   const output = context.output();
-  const notice = new WaitingNotice({
-    write: (text) => void (output.isQuiet || process.stderr.write(text)),
-    columns: () => (process.stderr.isTTY ? process.stderr.columns : 0),
-    nowMs: () => performance.now(),
-    after: (ms, callback) => {
-      const timer = setTimeout(callback, ms);
-      return () => clearTimeout(timer);
-    },
-  });
-  const wait = stopOnSignal();
+  const notice = waitingNotice(output);
   try {
     const status = await locks.provider.withLock(
       resourceId,
-      (hold) => {
-        wait.over();
-        return runCommand({
-          command,
-          args,
-          environment: {
-            HOLDFAST_LOCK_KEY: resourceId,
-            HOLDFAST_FENCING_TOKEN: hold.fencingToken.toString(),
-          },
-          inheritedFd: locks.inheritableFd(resourceId),
-          started: (pid) => locks.nameChild(resourceId, pid),
-          lost: lostSignal(hold),
-          onLost,
-          onTerminal: process.stdin.isTTY || process.stderr.isTTY,
-          say: (line) => output.error(line),
-        });
+      async (hold) => {
+        // No command starts without its lock, not even one that may go on without it.
+        hold.assertHeld();
+        try {
+          return await runCommand({
+            command,
+            args,
+            environment: {
+              HOLDFAST_LOCK_KEY: resourceId,
+              HOLDFAST_FENCING_TOKEN: hold.fencingToken.toString(),
+            },
+            inheritedFd: locks.inheritableFd(resourceId),
+            started: (child) => signals.running(child),
+            nameChild: (pid) => locks.nameChild(resourceId, pid),
+            lost: hold.signal,
+            onLost,
+            say: (line) => output.error(line),
+          });
+        } finally {
+          signals.leaving();
+        }
       },
       {
         scope: "task",
-        purpose: [command, ...args].join(" ").slice(0, 200),
-        signal: wait.signal,
+        purpose: [command, ...args].join(" ").slice(0, LONGEST_PURPOSE),
+        signal: signals.stop,
         observer: notice,
       },
     );
@@ -100,38 +109,27 @@ async function runTask(
   } catch (error) {
     if (!(error instanceof LockError)) throw error;
     output.failure(error);
-    const stopped = error instanceof LockCancelledError && wait.stoppedBy !== undefined;
-    context.end(stopped ? statusOfSignal(wait.stoppedBy) : (statusOf(error) ?? exitStatus.failed));
+    const { stoppedBy } = signals;
+    const stopped = error instanceof LockCancelledError && stoppedBy !== undefined;
+    context.end(stopped ? statusOfSignal(stoppedBy) : (statusOf(error) ?? exitStatus.failed));
   } finally {
-    wait.over();
     notice.end();
   }
 }
 
-/** Read once, before the command starts: a hold makes its signal when it is first asked for. */
-function lostSignal(hold: LockHold): AbortSignal {
-  return hold.signal;
-}
-
-/** While we wait, a signal ends the wait; once the command runs, signals are the command's. */
-function stopOnSignal() {
-  const stopping = new AbortController();
-  const state: { stoppedBy: "SIGINT" | "SIGTERM" | "SIGHUP" | undefined } = { stoppedBy: undefined };
-  const removers = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
-    const stop = () => {
-      state.stoppedBy ??= signal;
-      stopping.abort();
-    };
-    process.on(signal, stop);
-    return () => process.off(signal, stop);
+function waitingNotice(output: Output): WaitingNotice {
+  // Opened before the command starts: opening makes a pipe non-blocking for all who share it, starting a command undoes
+  // that, and a command that inherits a non-blocking stderr fails in the middle of a long line. For the same reason
+  // nothing here touches `process.stdin`.
+  const { stderr } = process;
+  const rewritable = stderr.isTTY && process.env["TERM"] !== "dumb";
+  return new WaitingNotice({
+    write: (text) => void (output.isQuiet || stderr.write(text)),
+    columns: () => (rewritable ? stderr.columns : 0),
+    nowMs: () => performance.now(),
+    after: (ms, callback) => {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
   });
-  return {
-    signal: stopping.signal,
-    get stoppedBy() {
-      return state.stoppedBy;
-    },
-    over: () => {
-      for (const remove of removers) remove();
-    },
-  };
 }

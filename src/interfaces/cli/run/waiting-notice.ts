@@ -64,8 +64,7 @@ export class WaitingNotice implements LockObserver {
     const nowMs = this.parts.nowMs();
     const columns = this.parts.columns();
     if (columns > 0) {
-      // A line that wraps could not be erased as one.
-      this.parts.write(`${ERASE_LINE}${sentence(event).slice(0, columns - 1)}`);
+      this.parts.write(`${ERASE_LINE}${cut(sentence(event), columns - 1)}`);
       this.lineShown = true;
     } else if (this.toldAtMs === undefined || nowMs - this.toldAtMs >= PLAIN_EVERY_MS) {
       this.parts.write(`holdfast: ${sentence(event)}\n`);
@@ -74,9 +73,22 @@ export class WaitingNotice implements LockObserver {
   }
 }
 
+/** A line that wraps could not be erased as one. Beyond Latin a character may take two columns. */
+function cut(text: string, columns: number): string {
+  let left = columns;
+  let shown = "";
+  for (const character of text) {
+    left -= character <= "\u00ff" ? 1 : 2;
+    if (left < 0) break;
+    shown += character;
+  }
+  return shown;
+}
+
 function sentence({ resourceId, holder, remainingMs }: LockEvent): string {
   const left = remainingMs === undefined ? "no limit" : `${Math.ceil(remainingMs / 1_000)} s left`;
-  return `waiting for ${resourceId}, ${heldBy(holder)}; ${left}, Ctrl-C to stop`;
+  // Names and purposes are other people's words: one with a line break or an escape sequence stays one line of text.
+  return `waiting for ${resourceId}, ${heldBy(holder)}; ${left}, Ctrl-C to stop`.replace(/\p{Cc}+/gu, " ");
 }
 
 /** `held by pid 4711 on web-2 for 12 s (deploy)` */

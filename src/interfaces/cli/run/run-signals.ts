@@ -1,0 +1,73 @@
+import { passedOn, type PassedOnSignal } from "./signals";
+
+/** A command that signals can be passed to. */
+export interface Signalled {
+  kill(signal: NodeJS.Signals): unknown;
+}
+
+type Phase = { readonly is: "waiting" | "leaving" } | { readonly is: "running"; readonly command: Signalled };
+
+/** They talk to a command; while there is none, there is nobody to hear them, and nothing to end. */
+const forTheCommandAlone: readonly PassedOnSignal[] = ["SIGUSR1", "SIGUSR2"];
+
+/**
+ * What a signal means to `run`: before the command runs it ends the wait, then it is the command's, and afterwards
+ * nothing, because giving the lock back takes no longer than a moment. If it does, a second signal ends the process at
+ * once. One set of listeners from the first to the last: in between, a signal would end the process by default, with a
+ * command that is just being started.
+ */
+export class RunSignals {
+  private phase: Phase = { is: "waiting" };
+  private readonly stopping = new AbortController();
+  private readonly removers: readonly (() => void)[];
+  /** The first that was meant for us. */
+  private first: PassedOnSignal | undefined;
+
+  /** `commandHears`: the terminal has sent this signal to the command already; a second one would be one too many. */
+  constructor(private readonly commandHears: (signal: PassedOnSignal) => boolean) {
+    this.removers = passedOn.map((signal) => {
+      const listener = () => this.hear(signal);
+      process.on(signal, listener);
+      return () => process.off(signal, listener);
+    });
+  }
+
+  /** Fires when the wait should end. */
+  get stop(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Defined once `stop` has fired. */
+  get stoppedBy(): PassedOnSignal | undefined {
+    return this.first;
+  }
+
+  /** To be called in the same run to completion as the start of the command. */
+  running(command: Signalled): void {
+    this.phase = { is: "running", command };
+  }
+
+  leaving(): void {
+    this.phase = { is: "leaving" };
+  }
+
+  close(): void {
+    for (const remove of this.removers) remove();
+  }
+
+  private hear(signal: PassedOnSignal): void {
+    const { phase } = this;
+    if (phase.is === "running") {
+      if (!this.commandHears(signal)) phase.command.kill(signal);
+      return;
+    }
+    if (forTheCommandAlone.includes(signal)) return;
+    if (this.first === undefined) {
+      this.first = signal;
+      if (phase.is === "waiting") this.stopping.abort();
+      return;
+    }
+    this.close();
+    process.kill(process.pid, signal);
+  }
+}

@@ -48,6 +48,12 @@ export class HoldfastCli {
     return this.start(args, env, stdin).ended;
   }
 
+  /** A command line for a shell. */
+  shellWords(args: readonly string[]): string {
+    const quoted = [process.execPath, this.main, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+    return quoted.join(" ");
+  }
+
   /** A server on a free port that neither waits on the way out nor writes a line for each request. */
   serve(...more: string[]): HoldfastProcess {
     return this.start(["serve", "--port", "0", "--shutdown-delay", "0", ...more]);

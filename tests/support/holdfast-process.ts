@@ -32,6 +32,8 @@ export class HoldfastProcess {
     this.child = spawn(process.execPath, args, {
       cwd,
       env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+      // Without a terminal, even if the tests were started on one: there, a signal may come from it.
+      detached: true,
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
     const { stdin, stdout, stderr } = this.child;

@@ -43,8 +43,8 @@ export function parseRecord(text: string): LockRecord | "empty" | "foreign" | "t
 /** Wrapper or child alive = live; a record nobody here can judge is `unknown`, which counts as held. */
 export async function fateOfRecord(record: LockRecord, processes: Pick<Processes, "fateOf">): Promise<Fate> {
   const wrapper = await processes.fateOf(record);
-  if (wrapper !== "gone" || record.childPid === null) return wrapper;
-  return processes.fateOf({ ...record, pid: record.childPid, startTime: record.childStartTime });
+  const child = childOf(record);
+  return wrapper !== "gone" || child === null ? wrapper : processes.fateOf(child);
 }
 
 /** `web-2:4711:<nonce>`, the form that all locks use for the owner of one tenure. */
@@ -52,19 +52,28 @@ export function ownerIdOf(record: Pick<LockRecord, "host" | "pid" | "nonce">): s
   return `${record.host}:${record.pid}:${record.nonce}`;
 }
 
-/** Names the child instead of the wrapper when only the child is left. */
+/** Names the child instead of the wrapper when only the child is left and keeps the lock. */
 export async function holderOf(
   record: LockRecord,
   processes: Pick<Processes, "fateOf">,
 ): Promise<LockHolder> {
-  const onlyChildLeft = record.childPid !== null && (await processes.fateOf(record)) === "gone";
+  const child = record.released ? null : childOf(record);
+  const onlyChildLeft =
+    child !== null &&
+    (await processes.fateOf(record)) === "gone" &&
+    (await processes.fateOf(child)) !== "gone";
   return {
     ownerId: ownerIdOf(record),
     host: record.host,
-    pid: onlyChildLeft ? record.childPid : record.pid,
+    pid: onlyChildLeft ? child.pid : record.pid,
     ...(record.task === null ? {} : { purpose: record.task }),
     since: new Date(record.since),
   };
+}
+
+function childOf(record: LockRecord): ProcessIdentity | null {
+  if (record.childPid === null) return null;
+  return { ...record, pid: record.childPid, startTime: record.childStartTime };
 }
 
 function isRecord(value: unknown): value is LockRecord {

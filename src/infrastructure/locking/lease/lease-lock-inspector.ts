@@ -7,13 +7,9 @@ import type {
   InspectedLock,
   LockInspector,
 } from "../../../application/ports/lock-inspector";
+import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import { auditLine } from "../audit-line";
-import {
-  isForeign,
-  UnreadableLeaseRecordError,
-  type LeaseRecord,
-  type StoredLeaseRecord,
-} from "./lease-record";
+import { isForeign, UnreadableLeaseRecordError, type StoredLeaseRecord } from "./lease-record";
 import type { LeaseRecordStore, ReadLeaseRecord } from "./lease-record-store";
 import { leaseSettings } from "./lease-settings";
 import { released } from "./lease-transitions";
@@ -57,7 +53,11 @@ export class LeaseLockInspector implements LockInspector {
 
   async break(resourceId: string, ifHeldBy: string): Promise<BreakOutcome> {
     const { records, now, audit } = this.parts;
-    const read = await records.read(resourceId);
+    const read = await records.read(resourceId).catch((error: unknown) => {
+      if (error instanceof UnreadableLeaseRecordError)
+        throw new LockUnavailableError(resourceId, error.message, { cause: error, permanent: true });
+      throw error;
+    });
     if (read === null || read.record.ownerId === null) return { outcome: "not_held" };
     if (read.record.ownerId !== ifHeldBy) {
       return { outcome: "held_by_another", lock: await this.inspected(resourceId, read) };
@@ -94,10 +94,9 @@ export class LeaseLockInspector implements LockInspector {
 
   private async inspected(resourceId: string, { record, version }: ReadLeaseRecord): Promise<InspectedLock> {
     const held = record.ownerId !== null;
-    const ended = held && !isForeign(record) && (await this.hasEnded(resourceId, record, version));
     return {
       resourceId,
-      state: held ? (ended ? "abandoned" : "held") : "free",
+      state: await this.stateOf(resourceId, record, version),
       where: this.parts.where(resourceId),
       ...(record.ownerId === null ? {} : { holder: holderOf(record, record.ownerId) }),
       ...(record.waitingOwnerId === null ? {} : { waitingOwnerId: record.waitingOwnerId }),
@@ -108,14 +107,17 @@ export class LeaseLockInspector implements LockInspector {
     };
   }
 
-  private async hasEnded(
+  private async stateOf(
     id: string,
-    record: LeaseRecord,
+    record: StoredLeaseRecord,
     version: ReadLeaseRecord["version"],
-  ): Promise<boolean> {
+  ): Promise<InspectedLock["state"]> {
+    if (record.ownerId === null) return "free";
+    // Whether its holder lives, only somebody can tell who has watched it for a while.
+    if (isForeign(record)) return "unknown";
     const ageMs = await this.parts.records.ageMs(id, version);
     const { marginMs } = leaseSettings({ ttlMs: record.ttlMs });
-    return ageMs !== null && ageMs + record.ownerAgeMs > record.ttlMs + marginMs;
+    return ageMs !== null && ageMs + record.ownerAgeMs > record.ttlMs + marginMs ? "abandoned" : "held";
   }
 }
 

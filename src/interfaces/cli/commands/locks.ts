@@ -9,7 +9,12 @@ import { table } from "../output";
 const SWEEP_IDLE_MS = 86_400_000;
 
 export function locksCommand(context: CommandContext): Command {
-  const locks = new Command("locks").description("look at locks from outside: who holds what, and who waits");
+  const locks = new Command("locks")
+    .description("look at locks from outside: who holds what, and who waits")
+    .addHelpText(
+      "after",
+      "\nThe locks are those that `run` would use, or those of --locks. `GET /locks` tells those of a running server.\n\nExamples:\n  $ holdfast locks list\n  $ holdfast locks show task:nightly --locks gs://bucket/locks\n",
+    );
   locks
     .command("list")
     .description("all locks there are")

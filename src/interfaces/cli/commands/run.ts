@@ -127,6 +127,7 @@ function waitingNotice(output: Output): WaitingNotice {
     write: (text) => void (output.isQuiet || stderr.write(text)),
     columns: () => (rewritable ? stderr.columns : 0),
     nowMs: () => performance.now(),
+    wallMs: () => Date.now(),
     after: (ms, callback) => {
       const timer = setTimeout(callback, ms);
       return () => clearTimeout(timer);

@@ -12,7 +12,10 @@ export interface NoticeParts {
   readonly write: (text: string) => void;
   /** Zero where there is no terminal whose line could be rewritten. */
   readonly columns: () => number;
+  /** Monotonic. */
   readonly nowMs: () => number;
+  /** To tell for how long the holder has been inside. */
+  readonly wallMs: () => number;
   /** Calls back after that time; returns how to stop it. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
@@ -64,12 +67,19 @@ export class WaitingNotice implements LockObserver {
     const nowMs = this.parts.nowMs();
     const columns = this.parts.columns();
     if (columns > 0) {
-      this.parts.write(`${ERASE_LINE}${cut(sentence(event), columns - 1)}`);
+      this.parts.write(`${ERASE_LINE}${cut(this.sentence(event), columns - 1)}`);
       this.lineShown = true;
     } else if (this.toldAtMs === undefined || nowMs - this.toldAtMs >= PLAIN_EVERY_MS) {
-      this.parts.write(`holdfast: ${sentence(event)}\n`);
+      this.parts.write(`holdfast: ${this.sentence(event)}\n`);
       this.toldAtMs = nowMs;
     }
+  }
+
+  private sentence({ resourceId, holder, remainingMs }: LockEvent): string {
+    const left = remainingMs === undefined ? "no limit" : `${Math.ceil(remainingMs / 1_000)} s left`;
+    const who = heldBy(holder, this.parts.wallMs());
+    // Names and purposes are other people's words: one with a line break or an escape sequence stays a line of text.
+    return `waiting for ${resourceId}, ${who}; ${left}, Ctrl-C to stop`.replace(/\p{Cc}+/gu, " ");
   }
 }
 
@@ -85,17 +95,11 @@ function cut(text: string, columns: number): string {
   return shown;
 }
 
-function sentence({ resourceId, holder, remainingMs }: LockEvent): string {
-  const left = remainingMs === undefined ? "no limit" : `${Math.ceil(remainingMs / 1_000)} s left`;
-  // Names and purposes are other people's words: one with a line break or an escape sequence stays one line of text.
-  return `waiting for ${resourceId}, ${heldBy(holder)}; ${left}, Ctrl-C to stop`.replace(/\p{Cc}+/gu, " ");
-}
-
 /** `held by pid 4711 on web-2 for 12 s (deploy)` */
-function heldBy(holder: LockHolder | undefined): string {
+function heldBy(holder: LockHolder | undefined, nowMs: number): string {
   if (holder === undefined) return "held by another caller";
   const { since, purpose, ...who } = holder;
-  const heldForMs = since === undefined ? undefined : Math.max(0, Date.now() - since.getTime());
+  const heldForMs = since === undefined ? undefined : Math.max(0, nowMs - since.getTime());
   const duration = heldForMs === undefined ? "" : ` for ${Math.round(heldForMs / 1_000)} s`;
   return `held by ${describeHolder(who)}${duration}${purpose === undefined ? "" : ` (${purpose})`}`;
 }

@@ -1,4 +1,5 @@
 import { FileTenure, type HeldFile } from "../../../../src/infrastructure/locking/file/file-tenure";
+import { Gate } from "../../../support/gate";
 
 /** A file that somebody takes away when the test says so. */
 class TakenAway implements HeldFile {
@@ -9,7 +10,11 @@ class TakenAway implements HeldFile {
     return this.reason;
   }
 
-  async nameChild(): Promise<void> {}
+  naming = Promise.resolve();
+
+  nameChild(): Promise<void> {
+    return this.naming;
+  }
 
   async giveBack(): Promise<void> {
     this.released++;
@@ -47,5 +52,19 @@ describe("the tenure of a file lock", () => {
     await Promise.all([tenure.release(), tenure.release()]);
     expect(file.released).toBe(1);
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it("is not given back while a note about its command is being written: the file may be another's by then", async () => {
+    const file = new TakenAway();
+    const tenure = new FileTenure("a", 1n, file);
+    const gate = new Gate();
+    file.naming = gate.passed;
+    void tenure.nameChild(1);
+    const released = tenure.release();
+    await Promise.resolve();
+    expect(file.released).toBe(0);
+    gate.open();
+    await released;
+    expect(file.released).toBe(1);
   });
 });

@@ -48,10 +48,11 @@ export class HttpWorld {
   private sent = 0;
 
   constructor(parts: HttpWorldParts = {}) {
+    const ownLocks = new InMemoryLockProvider({
+      observer: { notify: ({ type }) => this.lockEvents.push(type) },
+    });
     this.world = new PaymentsWorld({
-      locks:
-        parts.locks ??
-        new InMemoryLockProvider({ observer: { notify: ({ type }) => this.lockEvents.push(type) } }),
+      locks: parts.locks ?? ownLocks,
       ...(parts.payments === undefined ? {} : { payments: parts.payments }),
     });
     const { context, simulated } = this.world;
@@ -69,6 +70,7 @@ export class HttpWorld {
       readPayments: new ReadPayments(context.payments),
       authenticate: new AuthenticateCaller(this.keys, context.clock),
       lockTimeouts: parts.lockTimeouts ?? builtInLockTimeouts,
+      lockQueues: ownLocks,
       readiness: { store: () => context.payments.ping() },
       lifecycle: this.lifecycle,
       logger,

@@ -1,5 +1,6 @@
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
+import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LocksBackendSetting, LocksSetting, StoreSetting } from "../configuration/adapter-urls";
 import { defaultLocks, locksBackend, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
@@ -25,10 +26,14 @@ export interface Application {
   readonly container: Container;
   readonly locks: LocksBackendSetting;
   readonly lockProbe: OpenLocks["probe"];
+  readonly lockQueues: LockQueues;
   readonly storeConnections: OpenStore["connections"];
   readonly gatewayMoves: OpenGateway["moves"];
   close(): Promise<void>;
 }
+
+/** Without locks there are no lines. */
+const nobodyInLine: LockQueues = { queues: () => [] };
 
 /** Where the two ends meet. Everything is made once: a second lock provider would lock nothing. */
 export async function openApplication(
@@ -64,6 +69,7 @@ export async function openApplication(
       container,
       locks: setting,
       lockProbe: locks.probe,
+      lockQueues: locks.queues ?? nobodyInLine,
       storeConnections: store.connections,
       gatewayMoves: gateway.moves,
       close: () => closers.close(),

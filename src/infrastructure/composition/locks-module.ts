@@ -1,5 +1,6 @@
 import { ContainerModule } from "inversify";
 import type { LockProvider } from "../../application/ports/lock-provider";
+import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import { FileLockProvider } from "../locking/file/file-lock-provider";
 import { InMemoryLockProvider } from "../locking/in-memory-lock-provider";
@@ -16,6 +17,8 @@ export interface OpenLocks {
   readonly provider: LockProvider;
   /** Rejects when the backend does not answer; absent where there is none. */
   readonly probe?: () => Promise<void>;
+  /** Who stands in line in this process; absent where nobody does. */
+  readonly queues?: LockQueues;
   /** Set where a child of this process can keep a lock alive. */
   readonly file?: FileLockProvider;
 }
@@ -28,31 +31,35 @@ export async function openLocks(
 ): Promise<OpenLocks> {
   switch (setting.kind) {
     case "memory":
-      return { provider: new InMemoryLockProvider(settings) };
+      return standingInLine(new InMemoryLockProvider(settings));
     case "none":
       return { provider: new NoOpLockProvider(settings) };
     case "file": {
       const { directory, mode } = setting;
       const provider = new FileLockProvider({ directory, ...(mode === undefined ? {} : { mode }) }, settings);
       closers.add(() => provider.close());
-      return { provider, file: provider };
+      return { ...standingInLine(provider), file: provider };
     }
     case "gcs": {
       const provider = await GcsLeaseLockProvider.open(setting, settings).catch(unusable);
       closers.add(() => provider.close());
-      return { provider, probe: () => provider.records.checkBucket() };
+      return { ...standingInLine(provider), probe: () => provider.records.checkBucket() };
     }
     case "postgres": {
       const provider = new PostgresLockProvider(setting.url, {}, settings);
       closers.add(() => provider.close());
-      return { provider, probe: () => provider.probe() };
+      return { ...standingInLine(provider), probe: () => provider.probe() };
     }
     case "redis": {
       const provider = new RedisLeaseLockProvider(setting.url, settings);
       closers.add(() => provider.close());
-      return { provider, probe: () => provider.records.probe() };
+      return { ...standingInLine(provider), probe: () => provider.records.probe() };
     }
   }
+}
+
+function standingInLine(provider: LockProvider & LockQueues): OpenLocks {
+  return { provider, queues: provider };
 }
 
 /** Nothing can be locked there, whoever configured it: told in the store's own words. */

@@ -61,6 +61,7 @@ export async function serve(
     readPayments: container.get(tokens.readPayments),
     authenticate: container.get(tokens.authenticateCaller),
     lockTimeouts: container.get(tokens.lockTimeouts),
+    lockQueues: application.lockQueues,
     readiness: {
       store: () => payments.ping(),
       ...(application.lockProbe === undefined ? {} : { locks: application.lockProbe }),

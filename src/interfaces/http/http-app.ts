@@ -1,5 +1,6 @@
 import express, { type Express } from "express";
 import type { Logger } from "pino";
+import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
 import { accessLog } from "./access-log";
@@ -11,6 +12,7 @@ import { healthRouter, type Probe } from "./health-router";
 import { requestHistogram, type MetricsRegistry } from "./http-metrics";
 import type { Lifecycle } from "./lifecycle";
 import { docsRouter } from "./docs-router";
+import { locksRouter } from "./locks-router";
 import { paymentsRouter, type PaymentUseCases } from "./payments-router";
 import { reviewsRouter, type ReviewsRouterParts } from "./reviews-router";
 import { RequestError } from "./request-error";
@@ -22,6 +24,8 @@ export interface HttpAppParts extends PaymentUseCases {
   readonly authenticate: Pick<AuthenticateCaller, "execute">;
   /** The configured wait for a payment's lock; a request only ever shortens it. */
   readonly lockTimeouts: LockTimeoutPolicy;
+  /** What `/locks` shows. */
+  readonly lockQueues: LockQueues;
   /** What `/readyz` asks, by name. */
   readonly readiness: Readonly<Record<string, Probe>>;
   readonly lifecycle: Lifecycle;
@@ -65,6 +69,7 @@ export function createHttpApp(parts: HttpAppParts): Express {
   if (sandboxes !== undefined) {
     app.use("/sandboxes", knowCaller, sandboxesRouter({ sandboxes, lockTimeouts, lifecycle }));
   }
+  app.use("/locks", knowCaller, locksRouter(parts.lockQueues));
   if (gatewayMoves !== undefined) app.use("/gateway", knowCaller, gatewayRouter(gatewayMoves));
 
   app.use(healthRouter(parts));

@@ -27,6 +27,7 @@ test("every payments route wants a key as soon as there is one", async () => {
     ["GET", `/payments/${id}/events`],
     ["POST", `/payments/${id}/capture`],
     ["GET", `/gateway/payments/${id}`],
+    ["GET", "/locks"],
   ] as const) {
     for (const headers of [
       {},
@@ -60,6 +61,8 @@ test("what looks across merchants needs an operator's key", async () => {
   const id = await http.authorize({}, as("acme-secret"));
   expectProblem(await http.get(`/gateway/payments/${id}`, as("acme-secret")), 403, "operator_key_required");
   expect((await http.get(`/gateway/payments/${id}`, as("boss"))).body.moves).toHaveLength(1);
+  expectProblem(await http.get("/locks", as("acme-secret")), 403, "operator_key_required");
+  expect((await http.get("/locks", as("boss"))).body).toEqual({ data: [] });
 });
 
 test("a merchant sees its own payments only", async () => {

@@ -4,11 +4,14 @@ import { docsRouter } from "../../../src/interfaces/http/docs-router";
 import { gatewayRouter } from "../../../src/interfaces/http/gateway-router";
 import { examples, type ExampleName } from "../../../src/interfaces/http/openapi/examples";
 import { documentedRoutes } from "../../../src/interfaces/http/openapi/openapi-document";
+import { locksRouter } from "../../../src/interfaces/http/locks-router";
 import { paymentsRouter } from "../../../src/interfaces/http/payments-router";
 import { sandboxesRouter } from "../../../src/interfaces/http/sandboxes-router";
 import { reviewsRouter } from "../../../src/interfaces/http/reviews-router";
 import { problemCodes } from "../../../src/interfaces/http/problem-table";
 import { document, violations, type OpenApiOperation } from "../../support/documented-answers";
+import { Gate } from "../../support/gate";
+import { eventually } from "../../support/holdfast-cli";
 import { HttpWorld, type HttpAnswer } from "../../support/http-world";
 
 const operations: OpenApiOperation[] = Object.values(document.paths).flatMap((path) => Object.values(path));
@@ -96,6 +99,7 @@ describe("the document", () => {
       ...routesOf(sandboxesRouter(parts), "/sandboxes"),
       ...routesOf(paymentsRouter(parts), "/sandboxes/:sandboxId/payments"),
       ...routesOf(gatewayRouter(never), "/gateway"),
+      ...routesOf(locksRouter(parts), "/locks"),
       ...routesOf(healthRouter(parts), ""),
       ...routesOf(docsRouter("0.0.0"), "").filter((path) => !path.includes("/docs/")),
       "get /metrics",
@@ -188,6 +192,19 @@ describe("each example is answered as it is documented", () => {
       const id = await http.authorize(card);
       await http.capture(id, "k");
       return http.get(`/gateway/payments/${id}`);
+    },
+    queue: async () => {
+      const inside = new Gate();
+      const id = await http.authorize(card);
+      http.world.gateway.next("capture", async (real) => inside.passed.then(real));
+      const captures = ["one", "another"].map((key) => http.capture(id, key));
+      const answer = await eventually(
+        () => http.get("/locks"),
+        ({ body }) => body.data[0]?.waiting === 1,
+      );
+      inside.open();
+      await Promise.all(captures);
+      return answer;
     },
     alive: () => http.get("/healthz"),
     ready: () => http.get("/readyz"),

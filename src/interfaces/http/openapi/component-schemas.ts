@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { gatewayMovesAnswer } from "../gateway-router";
+import { lockListAnswer } from "../locks-router";
 import { healthyAnswer, readyAnswer } from "../health-router";
 import {
   capturedAnswer,
@@ -64,6 +65,7 @@ const answers = {
   SandboxList: sandboxListAnswer,
   DeletedSandbox: deletedSandboxAnswer,
   GatewayMoves: gatewayMovesAnswer,
+  LockList: lockListAnswer,
   Healthy: healthyAnswer,
   Ready: readyAnswer,
   Problem: problemAnswer,

@@ -354,6 +354,21 @@ export const examples = [
     },
   },
   {
+    name: "queue",
+    operationId: "listLocks",
+    summary: "One inside, one waiting",
+    status: 200,
+    answer: {
+      data: [
+        {
+          resourceId: `payment:${PAYMENT}`,
+          holder: { ownerId: null, host: null, pid: null, purpose: "capture", since: AT },
+          waiting: 1,
+        },
+      ],
+    },
+  },
+  {
     name: "alive",
     operationId: "isHealthy",
     summary: "It answers",

@@ -15,6 +15,18 @@ export const serviceRoutes: readonly DocumentedRoute[] = [
   },
   {
     method: "get",
+    path: "/locks",
+    operationId: "listLocks",
+    tag: "Service",
+    summary: "Who holds which lock in this instance, and how many wait",
+    description:
+      "Locks that nobody here holds or wants are not listed; `holdfast locks` looks at the locks themselves.",
+    access: "operator",
+    answers: [{ status: 200, description: "In the order of their ids.", schema: "LockList" }],
+    problems: [],
+  },
+  {
+    method: "get",
     path: "/healthz",
     operationId: "isHealthy",
     tag: "Service",

@@ -1,7 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** A shell command whose stdin, stdout and stderr are a terminal that a test types on and reads from. */
+/** By util-linux's `script`: a shell command whose stdin, stdout and stderr are a terminal that a test types on and reads from. */
 export class PseudoTerminal {
   readonly ended: Promise<{ readonly status: number | null; readonly shown: string }>;
   private readonly child: ChildProcess;
@@ -49,37 +49,4 @@ export class PseudoTerminal {
     this.child.stdin?.end();
     await this.ended;
   }
-}
-
-type Start = (command: string, cwd: string) => PseudoTerminal;
-
-/** A block that needs util-linux's `script`, which Debian always has. Without it, it is reported as skipped, by name. */
-export function describeWithPseudoTerminal(name: string, tests: (start: Start) => void): void {
-  const started: PseudoTerminal[] = [];
-  const start: Start = (command, cwd) => {
-    const terminal = new PseudoTerminal(command, cwd);
-    started.push(terminal);
-    return terminal;
-  };
-  const block = () => {
-    afterEach(async () => {
-      await Promise.all(started.splice(0).map((terminal) => terminal.hangUp()));
-    });
-    tests(start);
-  };
-  if (hasScript()) {
-    describe(name, block);
-  } else if (process.env["HOLDFAST_TEST_REQUIRE_SERVERS"] === "1") {
-    describe(name, () => {
-      test("needs script from util-linux", () => {
-        throw new Error("HOLDFAST_TEST_REQUIRE_SERVERS=1, but there is no script from util-linux");
-      });
-    });
-  } else {
-    describe.skip(`${name} [needs script from util-linux]`, block);
-  }
-}
-
-function hasScript(): boolean {
-  return /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "");
 }

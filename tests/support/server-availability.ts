@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { delimiter, join } from "node:path";
@@ -18,11 +19,19 @@ export function serverUrl(kind: ServerKind): string {
 /** Set once per run by global-setup.ts: the kinds that answered, by comma. Test files only read it. */
 export const answeringServers = "HOLDFAST_TEST_ANSWERING_SERVERS";
 
-export const availability: Record<ServerKind | `own-${ServerKind}`, () => Found> = {
+export const availability: Record<ServerKind | `own-${ServerKind}` | "script", () => Found> = {
   postgres: () => answering("postgres", "PostgreSQL"),
   redis: () => answering("redis", "Redis"),
   "own-postgres": () => ownProgram("postgres", "PostgreSQL's programs"),
   "own-redis": () => ownProgram("redis", "redis-server"),
+  script: () => {
+    // Others have a program of that name, too, and it takes other arguments.
+    const { stdout } = spawnSync("script", ["--version"], { encoding: "utf8" });
+    const needs = "script from util-linux";
+    return /util-linux/.test(stdout ?? "")
+      ? { there: true, url: "script:" }
+      : { there: false, needs, reason: `there is no ${needs}` };
+  },
 };
 
 /** The newest installation's folder wins; Debian keeps PostgreSQL's server programs outside PATH. */

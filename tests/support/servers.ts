@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { Client } from "pg";
+import { PseudoTerminal } from "./pseudo-terminal";
 import { availability, type ServerKind } from "./server-availability";
 
 /** What a test sees of the PostgreSQL that is there: a database of its own, made before it and dropped after it. */
@@ -105,6 +106,23 @@ export function describeWithRedis(name: string, tests: (redis: RedisForTest) => 
 export function describeWithOwn(kind: ServerKind, name: string, tests: () => void): void {
   describeWith(`own-${kind}`, name, tests);
 }
+
+/** A block that needs a terminal that nobody sits at, which Debian's `script` makes. */
+export function describeWithPseudoTerminal(name: string, tests: (start: StartTerminal) => void): void {
+  describeWith("script", name, () => {
+    const started: PseudoTerminal[] = [];
+    afterEach(async () => {
+      await Promise.all(started.splice(0).map((terminal) => terminal.hangUp()));
+    });
+    tests((command, cwd) => {
+      const terminal = new PseudoTerminal(command, cwd);
+      started.push(terminal);
+      return terminal;
+    });
+  });
+}
+
+type StartTerminal = (command: string, cwd: string) => PseudoTerminal;
 
 function describeWith(what: keyof typeof availability, name: string, tests: (url: string) => void): void {
   const found = availability[what]();

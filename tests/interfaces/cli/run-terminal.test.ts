@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeWithPseudoTerminal } from "../../support/pseudo-terminal";
 import { HoldfastCli, untilEnded } from "../../support/holdfast-cli";
+import { describeWithPseudoTerminal } from "../../support/servers";
 
 jest.setTimeout(60_000);
 const ERASE = "\r\x1b[2K";

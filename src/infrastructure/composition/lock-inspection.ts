@@ -21,7 +21,7 @@ export async function withLockInspector<T>(
   environment: NodeJS.ProcessEnv,
   work: (inspector: LockInspector) => Promise<T>,
 ): Promise<T> {
-  const setting = await taskLocksSetting(configuration, environment);
+  const setting = taskLocksSetting(configuration, environment);
   const closers = new Closers();
   try {
     return await work(await openInspector(setting, configuration, environment, closers));

@@ -1,3 +1,4 @@
+import { access, constants } from "node:fs/promises";
 import type { TaskLocks } from "../../interfaces/cli/backend";
 import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import {
@@ -17,7 +18,9 @@ export async function withTaskLocks<T>(
   environment: NodeJS.ProcessEnv,
   work: (locks: TaskLocks) => Promise<T>,
 ): Promise<T> {
-  const setting = await taskLocksSetting(configuration, environment);
+  const setting = taskLocksSetting(configuration, environment);
+  if (configuration.settings.locks.value === null && setting.kind === "file")
+    await makeWritable(setting.directory);
   const closers = new Closers();
   try {
     const { provider, file } = await openLocks(
@@ -35,12 +38,13 @@ export async function withTaskLocks<T>(
   }
 }
 
-export async function taskLocksSetting(
+/** Touches nothing: whoever only looks at locks makes no directory for them. */
+export function taskLocksSetting(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
-): Promise<LocksBackendSetting> {
+): LocksBackendSetting {
   const { locks } = configuration.settings;
-  if (locks.value === null) return { kind: "file", directory: await stateDirectory(environment) };
+  if (locks.value === null) return { kind: "file", directory: stateDirectory(environment) };
   if (locks.value.kind !== "memory") return locksBackend(configuration, locks.value);
   // Whoever wrote it, it is this command that it does not fit.
   throw new ConfigurationError([
@@ -52,7 +56,7 @@ export async function taskLocksSetting(
   ]);
 }
 
-async function stateDirectory(environment: NodeJS.ProcessEnv): Promise<string> {
+function stateDirectory(environment: NodeJS.ProcessEnv): string {
   const directory = defaultTaskLockDirectory(environment);
   if (directory === null) {
     throw refused(
@@ -60,15 +64,20 @@ async function stateDirectory(environment: NodeJS.ProcessEnv): Promise<string> {
       "tell no directory for locks: set one of them, or --locks file:<dir>",
     );
   }
+  return directory;
+}
+
+/** Nobody chose this directory: that it does not serve is a matter of configuration, not of a backend that is down. */
+async function makeWritable(directory: string): Promise<void> {
   try {
     await makeDirectory(directory);
+    await access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw refused(
       directory,
       `cannot be used for locks (${(error as Error).message}): set --locks file:<dir>`,
     );
   }
-  return directory;
 }
 
 function refused(source: string, message: string): ConfigurationError {

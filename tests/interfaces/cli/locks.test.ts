@@ -46,6 +46,8 @@ describe("locks of the kernel", () => {
       status: 0,
       stdout: "task:nightly is free, and there is no trace of it\n",
     });
+    // Where nobody says otherwise, too.
+    expect(await holdfast.run(["locks", "list"])).toMatchObject({ status: 0, stdout: "no locks\n" });
     expect(readdirSync(holdfast.folder)).toEqual([]);
   });
 

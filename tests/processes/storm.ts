@@ -49,8 +49,12 @@ const BETWEEN_LOOKS_MS = 250;
 export async function storm(options: StormOptions): Promise<StormOutcome> {
   const { main, folder, store, locks, payments, capturesEach, callers } = options;
   const args = ["serve", "--store", store, "--locks", locks, "--port", "0", "--log-level", "fatal"];
-  const start = () =>
-    new HoldfastProcess([main, ...args, ...(locks === "none:" ? ["--allow-unlocked"] : [])], { cwd: folder });
+  let started = 0;
+  const start = () => {
+    // Without locks that all of them share, no two may share a snapshot directory.
+    const alone = ["--allow-unlocked", "--snapshots", `file:${folder}/snapshots-${(started += 1)}`];
+    return new HoldfastProcess([main, ...args, ...(locks === "none:" ? alone : [])], { cwd: folder });
+  };
   const instances = Array.from({ length: INSTANCES }, start);
   const client = new SteadyClient();
   try {

@@ -105,6 +105,41 @@ describe("a sandbox goes from one instance to another", () => {
     await expect(hanging.answered).rejects.toMatchObject({ code: "sandbox_lost" });
   });
 
+  test.each(["succeeds", "fails"] as const)(
+    "a request that ends while the last checkpoint is being written is answered by its outcome, when it %s",
+    async (how) => {
+      const id = await newSandbox(a);
+      await authorize(a, id, "before");
+      const hanging = busy(a, id);
+      await hanging.inside;
+      const upload = new Gate();
+      a.store.next("putSnapshot", async (carryOut) => {
+        await upload.passed;
+        return how === "succeeds" ? carryOut() : down();
+      });
+      const attached = b.sandboxes.attach(id, merchant);
+      attached.catch(() => undefined);
+      await instances.pass(12_000);
+      const heard: string[] = [];
+      const told = hanging.answered.then(
+        (answer) => void heard.push(answer),
+        (error: { code: string }) => void heard.push(error.code),
+      );
+      hanging.leave.open();
+      await settled();
+      const heardBefore = [...heard];
+      upload.open();
+      await instances.passing(told);
+      const outcome = await instances.passing(attached).then(
+        () => "attached",
+        (error: { code: string }) => error.code,
+      );
+      expect(heardBefore).toEqual([]);
+      expect(heard).toEqual([how === "succeeds" ? "sandbox_lost" : "done"]);
+      expect(outcome).toBe(how === "succeeds" ? "attached" : "lock_timeout");
+    },
+  );
+
   test("not while another waits for it: a third is told at once, by attach and by request", async () => {
     const id = await newSandbox(a);
     const first = busy(a, id);

@@ -207,7 +207,7 @@ describe("on every route", () => {
       "/payment",
       "/payments/x/y/z",
       "/gateway",
-      "/sandboxes",
+      "/sandbox",
       "/docs/../package.json",
       "/docs/swagger-ui.js.map",
     ]) {

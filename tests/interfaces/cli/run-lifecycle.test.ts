@@ -14,6 +14,12 @@ const lockFile = () => {
   const name = readdirSync(join(holdfast.folder, "locks")).find((one) => one.endsWith(".lock"));
   return join(holdfast.folder, "locks", name!);
 };
+/** The record is written once more when the command has a number; a file that is removed before that would come back. */
+const commandNoted = () =>
+  eventually(
+    async () => readFileSync(lockFile(), "utf8"),
+    (record) => /"childPid":\d/.test(record),
+  );
 const pidIn = (match: RegExpExecArray) => Number(match[1]);
 
 /** As `untilEnded`, but tells of its signals and ends with the last of these. */
@@ -123,6 +129,7 @@ describe.each([
   test("ends the command with TERM, and is told as 79", async () => {
     const running = holdfast.start(run(locks, "--", ...tellsOf()));
     await running.said(/^running/);
+    await commandNoted();
     rmSync(lockFile());
     const { status, stderr } = await running.ended;
     expect(stderr).toMatch(/holdfast: the lock is lost \(.*\.lock was removed.*\); ending the command/);
@@ -133,6 +140,7 @@ describe.each([
   test("leaves the command alone with --on-lost continue, and its status counts", async () => {
     const running = holdfast.start(run(locks, "--on-lost", "continue", "--", ...tellsOf()));
     await running.said(/^running/);
+    await commandNoted();
     rmSync(lockFile());
     await running.said(/the lock is lost .*; the command goes on without it/);
     expect((await running.end("SIGTERM")).status).toBe(5);
@@ -143,6 +151,7 @@ test("a command that does not end when its lock is lost is killed, and the lock'
   const stubborn = `trap "" TERM; echo "running $$" >&2; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done`;
   const running = holdfast.start(run(EXCLUSIVE, "--", "sh", "-c", stubborn));
   const command = pidIn(await running.said(/^running (\d+)$/));
+  await commandNoted();
   renameSync(lockFile(), `${lockFile()}.aside`);
   const next = holdfast.start(run(EXCLUSIVE, "--", ...untilEnded));
   await next.said(/^running/);

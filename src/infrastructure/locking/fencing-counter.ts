@@ -2,8 +2,7 @@
 export class FencingCounter {
   private previous = 0;
 
-  next(wallMs: number): bigint {
-    this.previous = Math.max(this.previous, Math.trunc(wallMs)) + 1;
-    return BigInt(this.previous);
+  next(wallMs: number): number {
+    return (this.previous = Math.max(this.previous, Math.trunc(wallMs)) + 1);
   }
 }

@@ -11,6 +11,8 @@ import { lockSettings, type LockProviderSettings, type LockSettings } from "./lo
 import { refuseReentry, runInside } from "./reentrancy";
 import { Wait } from "./wait";
 
+const NO_OPTIONS: LockOptions = {};
+
 export class InMemoryLockProvider implements LockProvider, LockQueues {
   private readonly settings: LockSettings;
   // Nothing is left to take once in front: whoever stands behind has met contention.
@@ -30,33 +32,40 @@ export class InMemoryLockProvider implements LockProvider, LockQueues {
     return this.line.queues();
   }
 
-  async withLock<T>(
+  /** Not an async function, because ten thousand of them may wait at once and each would keep its frame meanwhile. */
+  withLock<T>(
     resourceId: string,
     criticalSection: (hold: LockHold) => Promise<T>,
-    options: LockOptions = {},
+    options: LockOptions = NO_OPTIONS,
   ): Promise<T> {
-    refuseReentry(this, resourceId, options);
-    const wait = new Wait(resourceId, options, this.settings);
-    wait.check();
-    const entry = this.line.enter(resourceId);
-    await this.line.turn(entry, wait);
+    try {
+      refuseReentry(this, resourceId, options);
+      const wait = new Wait(resourceId, options, this.settings);
+      wait.check();
+      const entry = this.line.enter(resourceId);
+      const turn = this.line.turn(entry, wait);
+      if (turn === undefined) return this.lend(entry, wait, criticalSection);
+      return turn.then(() => this.lend(entry, wait, criticalSection));
+    } catch (refusal) {
+      return rejected(refusal);
+    }
+  }
+
+  private async lend<T>(
+    entry: Entry,
+    wait: Wait,
+    criticalSection: (hold: LockHold) => Promise<T>,
+  ): Promise<T> {
     try {
       wait.succeed();
     } catch (cancelled) {
       this.line.pass(entry);
       throw cancelled;
     }
+    const { resourceId, options, waitedMs, waitedFor } = wait;
     const sinceMs = this.settings.clock.wallMs();
-    const hold = new Hold(
-      this,
-      resourceId,
-      this.fencing.next(sinceMs),
-      wait.waitedMs,
-      wait.waitedFor,
-      sinceMs,
-      options.purpose,
-      undefined,
-    );
+    const token = this.fencing.next(sinceMs);
+    const hold = new Hold(this, resourceId, token, waitedMs, waitedFor, sinceMs, options.purpose, undefined);
     entry.hold = hold;
     const over = announceHold(wait, hold);
     try {
@@ -67,4 +76,8 @@ export class InMemoryLockProvider implements LockProvider, LockQueues {
       over?.();
     }
   }
+}
+
+async function rejected(refusal: unknown): Promise<never> {
+  throw refusal;
 }

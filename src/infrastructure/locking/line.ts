@@ -9,9 +9,9 @@ import type { Wait } from "./wait";
  * long as it has a user, and not one microtask longer.
  */
 export class Entry extends Standing {
-  /** What `Mutex` of async-mutex is inside, without the two promises that it adds to each turn. */
-  readonly mutex = new Semaphore(1);
-  readonly tickets = new TicketQueue<() => void>();
+  /** What `Mutex` of async-mutex is inside; `take` and `handOn` need none of the promises that `Mutex` adds to a turn. */
+  private readonly mutex = new Semaphore(1);
+  readonly tickets = new TicketQueue<Wait>();
   /** The section has ended and its lock is being given back: in the way, but not inside. */
   isReleasing = false;
 
@@ -21,11 +21,26 @@ export class Entry extends Standing {
   ) {
     super(contendedAtMs);
   }
+
+  /** False while somebody is in front. Settled at once: nobody ever queues at the mutex. */
+  take(): boolean {
+    if (this.mutex.isLocked()) return false;
+    this.mutex.setValue(0);
+    return true;
+  }
+
+  /** To the first in line, with the mutex locked all the while: no newcomer can slip in. False when nobody waits. */
+  handOn(): boolean {
+    const next = this.tickets.shift();
+    if (next === undefined) this.mutex.setValue(1);
+    else next.admit();
+    return next !== undefined;
+  }
 }
 
 /**
  * Who may be in front, per id, first come first served. `async-mutex` cannot withdraw one waiter, so nobody queues at
- * the mutex: a ticket asks it only when its turn has come and it is free, and giving up removes the ticket at once.
+ * the mutex: it is taken when it is free, or handed to the first ticket, and giving up removes a ticket at once.
  */
 export class Line<E extends Entry = Entry> {
   private readonly entries = new Map<string, E>();
@@ -62,9 +77,9 @@ export class Line<E extends Entry = Entry> {
     return entry;
   }
 
-  /** Phase 2. Resolves when the caller is in front; whoever got there must `pass` the turn on. */
-  turn(entry: E, wait: Wait): Promise<unknown> {
-    if (!entry.mutex.isLocked()) return entry.mutex.acquire();
+  /** Phase 2. Undefined, or resolved: the caller is in front, and must `pass` the turn on. */
+  turn(entry: E, wait: Wait): Promise<void> | undefined {
+    if (entry.take()) return undefined;
     const onlyReleaseIsInTheWay = entry.isReleasing && entry.tickets.isEmpty;
     if (wait.isSingleAttempt && !onlyReleaseIsInTheWay) {
       wait.arm(entry);
@@ -72,19 +87,12 @@ export class Line<E extends Entry = Entry> {
       wait.check();
     }
     wait.begin(entry);
-    return wait.orGivenUp((resolve) => {
-      const ticket = entry.tickets.push(() => resolve(entry.mutex.acquire()));
-      return () => entry.tickets.remove(ticket);
-    });
+    return wait.standIn(entry.tickets);
   }
 
   pass(entry: E): void {
     entry.hold = undefined;
     entry.isReleasing = false;
-    entry.mutex.release();
-    // In the same run to completion as the release, or a newcomer could slip in before the first in line.
-    const next = entry.tickets.shift();
-    if (next === undefined) this.entries.delete(entry.resourceId);
-    else next();
+    if (!entry.handOn()) this.entries.delete(entry.resourceId);
   }
 }

@@ -1,5 +1,6 @@
 import type { LockObserver } from "../../application/ports/lock-observer";
 import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../application/ports/lock-timeout";
+import { Deadlines } from "./deadlines";
 import { systemLockClock, type LockClock } from "./lock-clock";
 
 /** What each provider may be given. */
@@ -18,15 +19,18 @@ export interface LockSettings {
   readonly timeouts: LockTimeoutPolicy;
   readonly observer: LockObserver | undefined;
   readonly clock: LockClock;
+  readonly deadlines: Deadlines;
   readonly random: () => number;
 }
 
 export function lockSettings(adapter: string, given: LockProviderSettings): LockSettings {
+  const clock = given.clock ?? systemLockClock;
   return {
     adapter,
     timeouts: given.timeouts ?? builtInLockTimeouts,
     observer: given.observer,
-    clock: given.clock ?? systemLockClock,
+    clock,
+    deadlines: new Deadlines(clock),
     random: given.random ?? Math.random,
   };
 }

@@ -15,6 +15,11 @@ export class TicketQueue<T> {
   /** How many wait. */
   size = 0;
 
+  /** Who is first, and stays. */
+  get head(): Ticket<T> | undefined {
+    return this.first;
+  }
+
   get isEmpty(): boolean {
     return this.first === undefined;
   }

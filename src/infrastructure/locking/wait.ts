@@ -9,25 +9,33 @@ import type { LockHolder, LockOptions } from "../../application/ports/lock-provi
 import type { ResolvedLockTimeout } from "../../application/ports/lock-timeout";
 import { announce, isObserved, type Observed } from "./announce";
 import { onAbort } from "./cancellation";
+import type { DeadlineList, Due } from "./deadlines";
 import type { LockSettings } from "./lock-settings";
 import type { Standing } from "./standing";
+import type { Ticket, TicketQueue } from "./ticket-queue";
 import { limitOf } from "./wait-limit";
 
 const PROGRESS_EVERY_MS = 1000;
+const NOT_IN_LINE = (): void => {};
 
 /** One caller's wait: its budget, its cancellation, what it tells its observers, and the error it ends with. */
-export class Wait implements Observed {
+export class Wait implements Observed, Due {
   /** Who was inside when the wait began. */
   waitedFor: LockHolder | undefined;
   private resolvedLimit: ResolvedLockTimeout | undefined;
   /** On the monotonic clock. An uncontended lock is not worth a look at it. */
   private startedMs = 0;
-  private deadlineMs = Infinity;
+  deadlineMs = Infinity;
   private standing: Standing | undefined;
   private hasBegun = false;
   private verdict: LockError | undefined;
   private deliver: ((verdict: LockError) => void) | undefined;
-  private disarmers: (() => void)[] | undefined;
+  /** Resolves what `standIn` returned. */
+  admit: () => void = NOT_IN_LINE;
+  private deadlines: DeadlineList | undefined;
+  private deadline: Ticket<Due> | undefined;
+  private stopListening: (() => void) | undefined;
+  private stopProgress: (() => void) | undefined;
 
   constructor(
     readonly resourceId: string,
@@ -68,15 +76,20 @@ export class Wait implements Observed {
   arm(standing: Standing): void {
     if (this.standing !== undefined || this.verdict !== undefined) return;
     this.standing = standing;
-    const { clock } = this.settings;
+    const { clock, deadlines } = this.settings;
+    const { budgetMs } = this;
     this.startedMs = clock.monotonicMs();
-    this.disarmers = [];
-    if (!this.isSingleAttempt && this.budgetMs !== Infinity) {
-      this.deadlineMs = this.startedMs + this.budgetMs;
-      this.disarmers.push(clock.after(this.remainingMs, () => this.giveUp(this.outOfTime())));
+    if (budgetMs > 0 && budgetMs !== Infinity) {
+      this.deadlineMs = this.startedMs + budgetMs;
+      this.deadlines = deadlines.within(budgetMs);
+      this.deadline = this.deadlines.add(this);
     }
     if (this.options.signal !== undefined)
-      this.disarmers.push(onAbort(this.options.signal, () => this.giveUp(this.cancelled())));
+      this.stopListening = onAbort(this.options.signal, () => this.giveUp(this.cancelled()));
+  }
+
+  reachDeadline(): void {
+    this.giveUp(this.outOfTime());
   }
 
   /** Somebody else is in the way: from here on the observers hear of the wait. */
@@ -100,6 +113,22 @@ export class Wait implements Observed {
       this.deliver = (verdict) => {
         this.deliver = undefined;
         undo();
+        reject(verdict);
+      };
+      if (this.verdict !== undefined) this.deliver(this.verdict);
+    });
+  }
+
+  /**
+   * Resolves when whoever takes this wait from the queue calls `admit`; rejects, and leaves the queue, when it is given
+   * up before that. Ten thousand may stand there at once, so it makes nothing that it can do without.
+   */
+  standIn(queue: TicketQueue<Wait>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const ticket = queue.push(this);
+      this.admit = resolve;
+      this.deliver = (verdict) => {
+        queue.remove(ticket);
         reject(verdict);
       };
       if (this.verdict !== undefined) this.deliver(this.verdict);
@@ -170,15 +199,10 @@ export class Wait implements Observed {
   }
 
   private announceProgress(): void {
-    const { disarmers = [] } = this;
-    const index = disarmers.length;
-    const tick = (): void => {
-      disarmers[index] = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
-        tick();
-        this.announce({ type: "progressed" });
-      });
-    };
-    tick();
+    this.stopProgress = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
+      this.announceProgress();
+      this.announce({ type: "progressed" });
+    });
   }
 
   private cancelled(): LockError {
@@ -186,8 +210,10 @@ export class Wait implements Observed {
   }
 
   private disarm(): void {
-    for (const disarm of this.disarmers ?? []) disarm();
-    this.disarmers = undefined;
+    if (this.deadline !== undefined) this.deadlines?.remove(this.deadline);
+    this.stopListening?.();
+    this.stopProgress?.();
+    this.deadline = this.stopListening = this.stopProgress = undefined;
   }
 }
 

@@ -84,11 +84,18 @@ describe("InMemoryLockProvider", () => {
 
   it("does not begin a section for a caller cancelled between its turn and its section", async () => {
     const stop = new AbortController();
+    const gate = new Gate();
+    // Told of in the same run to completion that hands the lock on.
+    const observer = { notify: ({ type }: LockEvent) => void (type === "released" && stop.abort()) };
+    const done = locks.withLock("a", () => gate.passed, { observer });
     let began = false;
     const cancelled = locks.withLock("a", async () => void (began = true), { signal: stop.signal });
-    stop.abort();
+    const next = locks.withLock("a", async () => "next");
+    gate.open();
+    await done;
     await expect(cancelled).rejects.toBeInstanceOf(LockCancelledError);
     expect(began).toBe(false);
+    await expect(next).resolves.toBe("next");
   });
 
   it("tells a caller what it waited for, and how long", async () => {

@@ -85,7 +85,8 @@ describe.each([
         .withLock("a", async () => "never", { signal: stop.signal })
         .catch((error: unknown) => error instanceof LockCancelledError),
     );
-    expect(subject.clock.pending.size).toBeGreaterThanOrEqual(100_000);
+    // All of them brought the same budget: one timer for the first to be due does for all.
+    expect(subject.clock.pending.size).toBe(1);
     expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
     stop.abort();
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set([true]));

@@ -96,7 +96,7 @@ export class FileLockBackend implements LockBackend {
     }
     const { held } = result;
     try {
-      const fence = await drawFence(join(this.directory, fenceFileName(resourceId)), this.nowMs());
+      const fence = drawFence(join(this.directory, fenceFileName(resourceId)), this.nowMs());
       return { kind: "acquired", tenure: this.begin(resourceId, fence, held) };
     } catch (error) {
       await held.giveBack();

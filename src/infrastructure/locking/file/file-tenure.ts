@@ -18,7 +18,9 @@ const LOOK_EVERY_MS = 2000;
 
 /** One acquisition of a file lock. Clean-up exists only from here on: before, there is nothing of ours to clean up. */
 export class FileTenure implements Tenure {
-  private readonly loss = new AbortController();
+  /** Made when somebody asks for its signal: it costs as much as the system's part in the lock. */
+  private loss: AbortController | undefined;
+  private lostBecause: string | undefined;
   private readonly look: NodeJS.Timeout;
   private naming: Promise<void> = Promise.resolve();
   private ending?: Promise<void>;
@@ -33,6 +35,10 @@ export class FileTenure implements Tenure {
   }
 
   get lost(): AbortSignal {
+    if (this.loss === undefined) {
+      this.loss = new AbortController();
+      if (this.lostBecause !== undefined) this.loss.abort(this.lostBecause);
+    }
     return this.loss.signal;
   }
 
@@ -66,11 +72,12 @@ export class FileTenure implements Tenure {
   }
 
   private noticeLoss(): string | null {
-    if (this.loss.signal.aborted) return String(this.loss.signal.reason);
+    if (this.lostBecause !== undefined) return this.lostBecause;
     const reason = this.held.whyLost();
     if (reason !== null) {
       clearInterval(this.look);
-      this.loss.abort(reason);
+      this.lostBecause = reason;
+      this.loss?.abort(reason);
     }
     return reason;
   }

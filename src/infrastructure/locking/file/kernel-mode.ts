@@ -1,5 +1,4 @@
-import { fstatSync, readSync, statSync } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import { foreignFile, inWords } from "./file-lock-errors";
 import type { HeldFile } from "./file-tenure";
@@ -15,6 +14,9 @@ export type ModeAttempt =
  * The lock is the kernel's, on the open file, and ends when the last process that has it open is gone: at once after
  * `kill -9`. The file itself stays and names its last holder. It is never unlinked: one process could then wait on the
  * old file while another takes the new one.
+ *
+ * Each step is a synchronous call. They touch a few bytes that the system has in memory, the call for the lock itself has
+ * no other form, and the thread pool's way there and back costs ten times what they do.
  */
 export class KernelMode {
   constructor(
@@ -23,58 +25,50 @@ export class KernelMode {
   ) {}
 
   async attempt(path: string, own: LockRecord): Promise<ModeAttempt> {
-    let file: FileHandle;
+    const fd = open(path);
     try {
-      file = await open(path, READ_WRITE_OR_CREATE, 0o600);
-    } catch (error) {
-      throw inWords(error, `open ${path}`);
-    }
-    try {
-      if (!this.kernelLocks.tryLock(file.fd)) {
-        const holder = await this.holderIn(file, path);
-        await file.close();
+      if (!this.kernelLocks.tryLock(fd)) {
+        const holder = await this.holderIn(readWhole(fd), path);
+        closeSync(fd);
         return holder === undefined ? {} : { holder };
       }
       // Somebody removed the file between open and lock: what we hold is a lock that nobody else will ever meet.
-      if (isAnotherFile(file.fd, path)) {
-        await file.close();
+      if (isAnotherFile(fd, path)) {
+        closeSync(fd);
         return {};
       }
-      if (parseRecord(readWhole(file)) === "foreign") throw foreignFile(path);
-      await overwrite(file, own);
+      const found = readWhole(fd);
+      if (parseRecord(found) === "foreign") throw foreignFile(path);
+      return { held: this.hold(fd, path, own, overwrite(fd, own, found)) };
     } catch (error) {
       // Closing ends the lock: nobody else has this descriptor yet.
-      await file.close().catch(() => {});
+      orNothing(() => closeSync(fd));
       throw error;
     }
-    return { held: this.hold(file, path, own) };
   }
 
-  private hold(file: FileHandle, path: string, own: LockRecord): HeldFile {
+  private hold(fd: number, path: string, own: LockRecord, written: string): HeldFile {
     let current = own;
+    const rewrite = (record: LockRecord): void => void (written = overwrite(fd, record, written));
     return {
-      inheritableFd: file.fd,
-      whyLost: () => (isAnotherFile(file.fd, path) ? `${path} was removed or replaced` : null),
+      inheritableFd: fd,
+      whyLost: () => (isAnotherFile(fd, path) ? `${path} was removed or replaced` : null),
       nameChild: async (pid) => {
         current = { ...current, childPid: pid, childStartTime: this.processes.startTimeOf(pid) };
-        await overwrite(file, current);
+        rewrite(current);
       },
       giveBack: async () => {
         // While it is still ours: afterwards the file may be another's. Also wakes those who watch it.
-        await overwrite(file, { ...current, released: true }).catch(() => {});
-        try {
-          // Closing is not enough: a daemon that inherited the descriptor would keep the lock.
-          this.kernelLocks.unlock(file.fd);
-        } catch {
-          // Closing has to do.
-        }
-        await file.close().catch(() => {});
+        orNothing(() => rewrite({ ...current, released: true }));
+        // Closing is not enough: a daemon that inherited the descriptor would keep the lock. Where it fails, it has to do.
+        orNothing(() => this.kernelLocks.unlock(fd));
+        orNothing(() => closeSync(fd));
       },
     };
   }
 
-  private async holderIn(file: FileHandle, path: string): Promise<LockHolder | undefined> {
-    const record = parseRecord(orNothing(() => readWhole(file)));
+  private async holderIn(content: string, path: string): Promise<LockHolder | undefined> {
+    const record = parseRecord(content);
     if (record === "foreign") throw foreignFile(path);
     // Released or dead: the file names the one before, because the new holder has not written yet, or because the lock
     // lives on in a process that inherited the descriptor.
@@ -85,29 +79,38 @@ export class KernelMode {
   }
 }
 
-/**
- * Not by the thread pool: each who waits reads these few cached bytes once a second, and the way there and back would
- * cost several times the reading.
- */
-function readWhole(file: FileHandle): string {
-  const { size } = fstatSync(file.fd);
-  const buffer = Buffer.alloc(size);
-  return buffer.toString("utf8", 0, readSync(file.fd, buffer, 0, size, 0));
-}
-
-function orNothing(read: () => string): string {
+function open(path: string): number {
   try {
-    return read();
-  } catch {
-    return "";
+    return openSync(path, READ_WRITE_OR_CREATE, 0o600);
+  } catch (error) {
+    throw inWords(error, `open ${path}`);
   }
 }
 
-/** One write and then the cut, so that a reader in between meets a whole first line with rubbish behind it. */
-async function overwrite(file: FileHandle, record: LockRecord): Promise<void> {
-  const content = Buffer.from(serializeRecord(record));
-  await file.write(content, 0, content.length, 0);
-  await file.truncate(content.length);
+function readWhole(fd: number): string {
+  const { size } = fstatSync(fd);
+  const buffer = Buffer.alloc(size);
+  return buffer.toString("utf8", 0, readSync(fd, buffer, 0, size, 0));
+}
+
+/**
+ * In one write, so that a reader never meets half of each; where the record before was longer, line ends cover it. Returns
+ * what is there now.
+ */
+function overwrite(fd: number, record: LockRecord, found: string): string {
+  const content = serializeRecord(record);
+  const padding = Buffer.byteLength(found) - Buffer.byteLength(content);
+  const covering = padding > 0 ? content + "\n".repeat(padding) : content;
+  writeSync(fd, covering, 0);
+  return covering;
+}
+
+function orNothing(step: () => void): void {
+  try {
+    step();
+  } catch {
+    // Nothing can be done about it, and nothing depends on it.
+  }
 }
 
 function isAnotherFile(fd: number, path: string): boolean {

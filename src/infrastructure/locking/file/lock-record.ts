@@ -25,7 +25,7 @@ export function serializeRecord(record: LockRecord): string {
 
 /**
  * `foreign`: not written by Holdfast, and not ours to overwrite. `torn`: ours, cut short by a crash of the machine. Only
- * the first line counts: a shorter record may have been written over a longer one just before its writer was killed.
+ * the first line counts: what a longer record left behind a shorter one is covered, not cut off.
  */
 export function parseRecord(text: string): LockRecord | "empty" | "foreign" | "torn" {
   if (text === "") return "empty";

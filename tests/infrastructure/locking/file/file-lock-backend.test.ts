@@ -291,6 +291,18 @@ describe("a kernel lock whose file is not what it seems", () => {
     await (await take(backend)).release();
   });
 
+  it("covers what a longer note left behind a shorter one", async () => {
+    const backend = backendIn(temporary.path, { mode: "kernel" });
+    await (await take(backend, ID, "a".repeat(200))).release();
+    const tenure = await take(backend, ID, "b");
+    const [note, ...rest] = readFileSync(backend.lockFile(ID), "utf8").split("\n");
+    expect(JSON.parse(note!)).toMatchObject({ task: "b", released: false });
+    expect(rest.join("")).toBe("");
+    expect(rest.length).toBeGreaterThan(199);
+    await tenure.release();
+    expect(recordOf(backend.lockFile(ID))).toMatchObject({ task: "b", released: true });
+  });
+
   it("does not name the one before as its holder", async () => {
     const kernelLocks = loadKernelLocks();
     let isHeldByAnother = false;

@@ -12,6 +12,9 @@ import {
 } from "./numbered-payments";
 import { recordingQueries, type RecordedQuery } from "./postgres-recorder";
 
+/** Captures before the measured ones, the original's included. */
+const RECORDED = 3;
+
 export interface PostgresPayments {
   /** The payment of which the others are copies: `numbered` makes their ids of it. */
   readonly original: string;
@@ -33,8 +36,8 @@ export async function postgresPayments(url: string, count: number): Promise<Post
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    // Two that are captured first: what a connection is told once is not part of a capture.
-    for (let i = 0; i < 2; i += 1) await captureOf(application, await authorizeOne(application));
+    // Some are captured first: what a connection is told once is not part of a capture.
+    for (let i = 1; i < RECORDED; i += 1) await captureOf(application, await authorizeOne(application));
     const original = await authorizeOne(application);
     await copyRows(client, original, count);
     const sent = await recordingQueries(() => captureOf(application, original));
@@ -42,6 +45,24 @@ export async function postgresPayments(url: string, count: number): Promise<Post
   } finally {
     await client.end();
     await application.close();
+  }
+}
+
+/** Throws unless these payments, beside the ones that were recorded, are captured, and the gateway moved money once for each. */
+export async function assertCapturedOnce(url: string, copies: number): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `SELECT (SELECT count(*) FROM payments WHERE status = 'captured') AS captured, count(*) AS moves,
+         count(DISTINCT payment_id) AS moved FROM holdfast_gateway.gateway_moves WHERE kind = 'capture'`,
+    );
+    const expected = String(copies + RECORDED);
+    const [counted] = rows as Record<string, string>[];
+    if (Object.values(counted ?? {}).some((count) => count !== expected))
+      throw new Error(`${expected} captures were sent: ${JSON.stringify(counted)}`);
+  } finally {
+    await client.end();
   }
 }
 

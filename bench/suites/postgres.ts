@@ -1,18 +1,18 @@
 // Captures on PostgreSQL, with locks in PostgreSQL, beside pgbench sending what a capture sends: the same statements in
-// the same order, each transaction for a payment of its own.
-import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// the same order, each transaction for a payment of its own. Both sides keep their connections and have warmed up, and at
+// the end every payment that either of them took must be captured, once.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { postgresAnswers } from "../../tests/support/probes";
 import { findProgram, serverUrl } from "../../tests/support/server-availability";
 import { compare, perSecond, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
 import { capture } from "../store/authorized";
 import { ownDatabase } from "../store/own-database";
+import { pgbenchRate, pgbenchTakes } from "../store/pgbench";
 import { pgbenchScript } from "../store/pgbench-script";
-import { openPostgresApplication, postgresPayments } from "../store/postgres-payments";
+import { assertCapturedOnce, openPostgresApplication, postgresPayments } from "../store/postgres-payments";
 
 const SUITE = "postgres";
 const CALLERS = [1, 8, 32];
@@ -30,12 +30,15 @@ export async function postgres(bench: Bench): Promise<void> {
   const database = await ownDatabase(server);
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-pgbench-"));
   try {
-    const needed = 2 * CALLERS.length * (rounds + WARM_UPS) * perRound;
+    const perCallers = CALLERS.map((callers) => perRound + pgbenchTakes(perRound, callers));
+    const needed = (rounds + WARM_UPS) * perCallers.reduce((sum, taken) => sum + taken, 0);
     const { original, sent } = await postgresPayments(database.url, needed);
     const script = join(folder, "capture.sql");
     writeFileSync(script, pgbenchScript(sent));
+    const logs = join(folder, "logs");
+    mkdirSync(logs);
     let taken = 0;
-    const take = (): number => (taken += perRound) - perRound;
+    const take = (count: number): number => (taken += count) - count;
     const application = await openPostgresApplication(database.url, CONNECTIONS);
     try {
       for (const callers of CALLERS) {
@@ -43,7 +46,7 @@ export async function postgres(bench: Bench): Promise<void> {
           rounds,
           {
             ours: async () => {
-              const base = take();
+              const base = take(perRound);
               let n = 0;
               const begun = performance.now();
               const caller = async (): Promise<void> => {
@@ -52,7 +55,11 @@ export async function postgres(bench: Bench): Promise<void> {
               await Promise.all(Array.from({ length: callers }, caller));
               return (perRound * 1_000) / (performance.now() - begun);
             },
-            theirs: () => tps(pgbench, { script, url: database.url, callers, perRound, base: take() }),
+            theirs: () =>
+              pgbenchRate({
+                ...{ program: pgbench, script, url: database.url, folder: logs, callers },
+                ...{ transactions: perRound, base: take(pgbenchTakes(perRound, callers)) },
+              }),
           },
           WARM_UPS,
         );
@@ -71,31 +78,9 @@ export async function postgres(bench: Bench): Promise<void> {
     } finally {
       await application.close();
     }
+    await assertCapturedOnce(database.url, taken);
   } finally {
     rmSync(folder, { recursive: true });
     await database.drop();
   }
-}
-
-interface Run {
-  readonly script: string;
-  readonly url: string;
-  readonly callers: number;
-  readonly perRound: number;
-  readonly base: number;
-}
-
-async function tps(pgbench: string, { script, url, callers, perRound, base }: Run): Promise<number> {
-  const perClient = perRound / callers;
-  const variables = { i: 0, base, perclient: perClient };
-  const { stdout } = await promisify(execFile)(pgbench, [
-    ...["--no-vacuum", "--protocol=prepared", `--file=${script}`],
-    ...[`--client=${callers}`, "--jobs=1", `--transactions=${perClient}`],
-    ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
-    url,
-  ]);
-  const found = /tps = ([\d.]+) \(without initial/.exec(stdout)?.[1];
-  if (found === undefined || !stdout.includes(`actually processed: ${perRound}/${perRound}`))
-    throw new Error(`pgbench did not do it all:\n${stdout}`);
-  return Number(found);
 }

@@ -53,6 +53,22 @@ describe("importing a module", () => {
     expect(importAll(entries).loaded.filter((path) => heavy.test(path))).toEqual([]);
   }, 90_000);
 
+  test("of the program loads the command line alone: each command brings the rest when it is asked for", () => {
+    const loaded = importAll([join(projectRoot, "src/main.ts")]).loaded;
+    expect(loaded.some((path) => path.includes("/node_modules/commander/"))).toBe(true);
+    const forCommands =
+      /node_modules\/(@?inversify(js)?|reflect-metadata|kysely|zod|express|helmet|pino|prom-client|async-mutex)\//;
+    expect(loaded.filter((path) => forCommands.test(path))).toEqual([]);
+  }, 90_000);
+
+  test("of the locks of a task loads neither the container nor a server's libraries", () => {
+    const locks = join(projectRoot, "src/infrastructure/composition/task-locks.ts");
+    const { loaded } = importAll([locks]);
+    expect(loaded).toContain(locks);
+    const forServers = /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client)\//;
+    expect(loaded.filter((path) => forServers.test(path))).toEqual([]);
+  }, 90_000);
+
   test.each([
     ["a timer", "active handles", "setTimeout(() => undefined, 10);"],
     ["a variable", "environment", 'process.env["PLANTED"] = "1";'],

@@ -1,16 +1,19 @@
+import "reflect-metadata";
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
 import type { LockQueues } from "../../application/ports/lock-queues";
-import type { LocksBackendSetting, LocksSetting, StoreSetting } from "../configuration/adapter-urls";
+import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import { defaultLocks, locksBackend, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
-import { DataDirectoryLock } from "../locking/file/data-directory-lock";
 import { SystemClock } from "../time/system-clock";
 import { Closers } from "./closers";
+import { takeDataDirectory } from "./data-directory";
 import { gatewayModule, openGateway, type OpenGateway } from "./gateway-module";
-import { locksModule, openLocks, type OpenLocks } from "./locks-module";
+import { locksModule } from "./locks-module";
+import { openLocks, type OpenLocks } from "./open-locks";
 import { operationsModule } from "./operations-module";
-import { openStore, storeModule, type OpenStore } from "./store-module";
+import { openStore, type OpenStore } from "./open-store";
+import { storeModule } from "./store-module";
 import { openTelemetry } from "./telemetry-module";
 import { tokens } from "./tokens";
 
@@ -78,16 +81,4 @@ export async function openApplication(
     await closers.close();
     throw error;
   }
-}
-
-/** Locks in memory keep nobody out of a file that two processes have open: then one process has it for itself. */
-export async function takeDataDirectory(
-  store: StoreSetting,
-  locks: LocksSetting,
-  purpose: string,
-  closers: Closers,
-): Promise<void> {
-  if (store.kind !== "sqlite" || (locks.kind !== "memory" && locks.kind !== "none")) return;
-  const held = await DataDirectoryLock.acquire(store.file, purpose);
-  closers.add(() => held.release());
 }

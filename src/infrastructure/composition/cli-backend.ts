@@ -1,20 +1,22 @@
-import "reflect-metadata";
-import type { Backend, ConfiguredBackend, Flags, StoreCommands } from "../../interfaces/cli/backend";
-import {
-  configurationEntries,
-  defaultLocks,
-  readConfiguration,
-  type Configuration,
-} from "../configuration/configuration";
+import type { Backend, ConfiguredBackend, Flags } from "../../interfaces/cli/backend";
+import { configurationEntries, readConfiguration, type Configuration } from "../configuration/configuration";
 import { settings } from "../configuration/settings";
-import { SystemClock } from "../time/system-clock";
-import { openApplication, takeDataDirectory } from "./application";
-import { Closers } from "./closers";
-import { serve } from "./serve";
-import { withTaskLocks } from "./task-locks";
-import { withLockInspector } from "./lock-inspection";
-import { openStore } from "./store-module";
-import { tokens } from "./tokens";
+import type * as LockInspection from "./lock-inspection";
+import type * as Migrate from "./migrate";
+import type * as Serve from "./serve";
+import type * as TaskLocks from "./task-locks";
+import type * as WithStore from "./with-store";
+
+/* eslint-disable @typescript-eslint/no-require-imports -- `import()` would start Node's other loader first, for nothing. */
+/** Loaded when a command asks for it: most of the program is of no use to most commands, and takes long to load. */
+const load = {
+  lockInspection: () => require("./lock-inspection") as typeof LockInspection,
+  migrate: () => require("./migrate") as typeof Migrate,
+  serve: () => require("./serve") as typeof Serve,
+  taskLocks: () => require("./task-locks") as typeof TaskLocks,
+  withStore: () => require("./with-store") as typeof WithStore,
+};
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 /** What the command line can ask for, on the real thing. */
 export function cliBackend(environment: NodeJS.ProcessEnv, version: string): Backend {
@@ -32,37 +34,11 @@ function configured(
 ): ConfiguredBackend {
   return {
     entries: () => configurationEntries(configuration),
-    withStore: async (use, work) => {
-      const application = await openApplication(configuration, {
-        purpose: use,
-        sharesData: use === "keys",
-      });
-      try {
-        const { container } = application;
-        const store: StoreCommands = {
-          apiKeys: container.get(tokens.manageApiKeys),
-          reconcile: () => container.get(tokens.reconcileOperations).execute(),
-          expire: () => container.get(tokens.expireAuthorizations).execute(),
-        };
-        return await work(store);
-      } finally {
-        await application.close();
-      }
-    },
-    migrate: async () => {
-      const { store, locks } = configuration.settings;
-      const closers = new Closers();
-      try {
-        const setting = locks.value ?? defaultLocks(configuration);
-        await takeDataDirectory(store.value, setting, "migrate", closers);
-        const { migration } = await openStore(store.value, new SystemClock(), closers, { maxConnections: 1 });
-        return await migration.migrate();
-      } finally {
-        await closers.close();
-      }
-    },
-    withTaskLocks: (work) => withTaskLocks(configuration, environment, work),
-    withLockInspector: (work) => withLockInspector(configuration, environment, work),
+    withStore: async (use, work) => load.withStore().withStore(configuration, use, work),
+    migrate: async () => load.migrate().migrate(configuration),
+    withTaskLocks: async (work) => load.taskLocks().withTaskLocks(configuration, environment, work),
+    withLockInspector: async (work) =>
+      load.lockInspection().withLockInspector(configuration, environment, work),
     server: () => {
       const { url, apiKey } = configuration.settings;
       const { value, kind } = configuration.lockTimeouts.scopes.payment;
@@ -74,6 +50,6 @@ function configured(
         waitSeconds: kind === "default" || value === "infinite" ? null : value / 1_000,
       };
     },
-    serve: (say) => serve(configuration, version, say),
+    serve: async (say) => load.serve().serve(configuration, version, say),
   };
 }

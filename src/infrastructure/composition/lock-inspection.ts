@@ -11,7 +11,6 @@ import { FileLockInspector } from "../locking/file/file-lock-inspector";
 import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
 import { LeaseLockInspector } from "../locking/lease/lease-lock-inspector";
 import { RedisLeaseRecordStore } from "../locking/lease/redis-lease-record-store";
-import { PostgresLockInspector } from "../locking/postgres/postgres-lock-inspector";
 import { Closers } from "./closers";
 import { taskLocksSetting } from "./task-locks";
 
@@ -51,6 +50,8 @@ async function openInspector(
       });
     }
     case "postgres": {
+      // Loaded here and not above: it brings the query builder along.
+      const { PostgresLockInspector } = await import("../locking/postgres/postgres-lock-inspector.js");
       const inspector = new PostgresLockInspector(setting.url);
       closers.add(() => inspector.close());
       return inspector;

@@ -21,7 +21,7 @@ import { GcsSnapshotStore } from "../snapshots/gcs-snapshot-store";
 import { sandboxLog } from "../telemetry/sandbox-log";
 import type { Application } from "./application";
 import { Closers } from "./closers";
-import { unusable } from "./locks-module";
+import { unusable } from "./open-locks";
 import { tokens } from "./tokens";
 
 export interface OpenSandboxes {

@@ -10,7 +10,7 @@ import {
 import { policyOf } from "../configuration/lock-timeouts";
 import { makeDirectory } from "../locking/file/make-directory";
 import { Closers } from "./closers";
-import { openLocks } from "./locks-module";
+import { openLocks } from "./open-locks";
 
 /** The locks of `holdfast run`: whatever is configured, else files in a directory of the user. */
 export async function withTaskLocks<T>(

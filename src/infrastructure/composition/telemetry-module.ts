@@ -5,7 +5,7 @@ import type { PaymentRepository } from "../../application/ports/payment-reposito
 import { lockLog } from "../telemetry/lock-log";
 import { lockMetrics } from "../telemetry/lock-metrics";
 import { lockObservers } from "../telemetry/lock-observers";
-import type { OpenStore } from "./store-module";
+import type { OpenStore } from "./open-store";
 import { makeLogger } from "./logger";
 import { tokens } from "./tokens";
 

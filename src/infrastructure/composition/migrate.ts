@@ -1,0 +1,20 @@
+import type { MigrationReport } from "../../application/ports/store-migration";
+import { defaultLocks, type Configuration } from "../configuration/configuration";
+import { SystemClock } from "../time/system-clock";
+import { Closers } from "./closers";
+import { takeDataDirectory } from "./data-directory";
+import { openStore } from "./open-store";
+
+/** Opens the store for nothing but its schema. */
+export async function migrate(configuration: Configuration): Promise<MigrationReport> {
+  const { store, locks } = configuration.settings;
+  const closers = new Closers();
+  try {
+    const setting = locks.value ?? defaultLocks(configuration);
+    await takeDataDirectory(store.value, setting, "migrate", closers);
+    const { migration } = await openStore(store.value, new SystemClock(), closers, { maxConnections: 1 });
+    return await migration.migrate();
+  } finally {
+    await closers.close();
+  }
+}

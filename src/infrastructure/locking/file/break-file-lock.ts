@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { appendFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { nonce } from "../nonce";
 import { removeExclusively } from "./exclusive-lock";
 import { foreignFile, inWords, orUnavailable } from "./file-lock-errors";
 import { showFileLock, type ListedFileLock } from "./list-file-locks";
@@ -73,7 +73,7 @@ async function breakIt(
   const claim: LockRecord = {
     ...self,
     resourceId,
-    nonce: randomBytes(8).toString("hex"),
+    nonce: nonce(8),
     task: "locks break",
     since: at,
     childPid: null,

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
+import { nonce } from "../nonce";
 import { ExclusiveCreateMode } from "./exclusive-create-mode";
 import { drawFence } from "./fence-counter";
 import { orUnavailable } from "./file-lock-errors";
@@ -150,7 +150,7 @@ export class FileLockBackend implements LockBackend {
     return {
       ...this.processes.self(),
       resourceId,
-      nonce: randomBytes(8).toString("hex"),
+      nonce: nonce(8),
       task: purpose ?? null,
       since: new Date(this.nowMs()).toISOString(),
       childPid: null,

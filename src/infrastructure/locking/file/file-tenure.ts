@@ -1,5 +1,6 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
+import { Loss } from "../loss";
 
 /** What the two modes do differently once the lock is ours. */
 export interface HeldFile {
@@ -18,9 +19,7 @@ const LOOK_EVERY_MS = 2000;
 
 /** One acquisition of a file lock. Clean-up exists only from here on: before, there is nothing of ours to clean up. */
 export class FileTenure implements Tenure {
-  /** Made when somebody asks for its signal: it costs as much as the system's part in the lock. */
-  private loss: AbortController | undefined;
-  private lostBecause: string | undefined;
+  private readonly loss = new Loss();
   private readonly look: NodeJS.Timeout;
   private naming: Promise<void> = Promise.resolve();
   private ending?: Promise<void>;
@@ -35,10 +34,6 @@ export class FileTenure implements Tenure {
   }
 
   get lost(): AbortSignal {
-    if (this.loss === undefined) {
-      this.loss = new AbortController();
-      if (this.lostBecause !== undefined) this.loss.abort(this.lostBecause);
-    }
     return this.loss.signal;
   }
 
@@ -72,12 +67,11 @@ export class FileTenure implements Tenure {
   }
 
   private noticeLoss(): string | null {
-    if (this.lostBecause !== undefined) return this.lostBecause;
+    if (this.loss.reason !== null) return this.loss.reason;
     const reason = this.held.whyLost();
     if (reason !== null) {
       clearInterval(this.look);
-      this.lostBecause = reason;
-      this.loss?.abort(reason);
+      this.loss.declare(reason);
     }
     return reason;
   }

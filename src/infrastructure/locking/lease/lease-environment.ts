@@ -1,7 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 
 import { systemLockClock, type LockClock } from "../lock-clock";
+import { nonce } from "../nonce";
+import type { Stop } from "./stop";
 
 /**
  * Everything the lease protocol takes from outside besides the record store. It is an argument so that the simulator can
@@ -20,7 +21,7 @@ export interface LeaseEnvironment {
 export const systemLeaseEnvironment: LeaseEnvironment = {
   clock: systemLockClock,
   random: () => Math.random(),
-  nonce: () => randomBytes(9).toString("base64url"),
+  nonce: () => nonce(9),
   host: hostname(),
   pid: process.pid,
 };
@@ -37,16 +38,17 @@ export function instant(clock: LockClock): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
 }
 
-/** Resolves after `delayMs` or, sooner, when `wake` fires. */
-export function pause(clock: LockClock, delayMs: number, wake?: AbortSignal): Promise<void> {
-  if (wake?.aborted === true) return Promise.resolve();
+/** Resolves after `delayMs`, or as soon as there is a stop. */
+export function pause(clock: LockClock, delayMs: number, stop?: Stop): Promise<void> {
+  if (stop?.isCalled === true) return Promise.resolve();
   return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      wake?.removeEventListener("abort", end);
+    const cancel = clock.after(Math.max(0, delayMs), () => {
+      forget?.();
       resolve();
-    };
-    const cancel = clock.after(Math.max(0, delayMs), end);
-    wake?.addEventListener("abort", end);
+    });
+    const forget = stop?.onCalled(() => {
+      cancel();
+      resolve();
+    });
   });
 }

@@ -81,7 +81,9 @@ export class LeaseLockBackend implements LockBackend {
     this.begin(tenure);
     return {
       fencingToken: tenure.fencingToken,
-      lost: tenure.lost,
+      get lost() {
+        return tenure.lost;
+      },
       assertHeld: () => tenure.assertHeld(),
       release: () => client.release(tenure),
     };

@@ -1,10 +1,12 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
+import { Loss } from "../loss";
 import { instant, pause, type Instant } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
 import { renewed } from "./lease-transitions";
+import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
 import { Withdrawal } from "./withdrawal";
 
@@ -36,9 +38,8 @@ const LAST_RETRY_MS = 1_000;
  */
 export class LeaseTenure implements Tenure {
   readonly fencingToken: bigint;
-  readonly lost: AbortSignal;
-  private readonly losing = new AbortController();
-  private readonly releasing = new AbortController();
+  private readonly loss = new Loss();
+  private readonly releasing = new Stop();
   private record: LeaseRecord;
   private version: RecordVersion;
   /** The last sign of life that certainly reached the store cannot have reached it before this. */
@@ -57,13 +58,16 @@ export class LeaseTenure implements Tenure {
     private readonly requests: TenureRequests,
     start: TenureStart,
   ) {
-    this.lost = this.losing.signal;
     this.record = start.record;
     this.version = start.version;
     this.from = start.from;
     this.renewSeq = start.record.renewSeq;
     this.renewAtMs = this.nextRenewal();
     this.fencingToken = BigInt(start.record.fence);
+  }
+
+  get lost(): AbortSignal {
+    return this.loss.signal;
   }
 
   /** Begins to renew; with `watchForWaiters` it also looks at the record in between. */
@@ -76,8 +80,8 @@ export class LeaseTenure implements Tenure {
 
   assertHeld(): void {
     if (this.hasEnded()) this.lose(LEASE_ENDED);
-    if (this.lost.aborted) throw new LockLostError(this.requests.resourceId, String(this.lost.reason));
-    if (this.releasing.signal.aborted) throw new LockLostError(this.requests.resourceId, "it was released");
+    if (this.loss.reason !== null) throw new LockLostError(this.requests.resourceId, this.loss.reason);
+    if (this.releasing.isCalled) throw new LockLostError(this.requests.resourceId, "it was released");
   }
 
   /** How much of the lease is left, by whichever clock says less. */
@@ -102,11 +106,11 @@ export class LeaseTenure implements Tenure {
   }
 
   private async end(): Promise<void> {
-    this.releasing.abort();
+    this.releasing.call();
     this.cancelDeadline();
     await this.background;
     // What is known may be outdated, which costs a conflict; what is lost is read first, for it may be another's by now.
-    const version = this.lost.aborted ? undefined : this.version;
+    const version = this.loss.reason === null ? this.version : undefined;
     await new Withdrawal(this.requests, { record: this.record, version }).run();
   }
 
@@ -115,7 +119,7 @@ export class LeaseTenure implements Tenure {
     while (!this.isOver()) {
       const renewalIsNext = this.renewAtMs <= this.lookAtMs;
       const dueMs = renewalIsNext ? this.renewAtMs : this.lookAtMs;
-      await pause(clock, dueMs - this.nowMs(), this.releasing.signal);
+      await pause(clock, dueMs - this.nowMs(), this.releasing);
       if (this.isOver()) return;
       if (this.hasEnded()) return this.lose(LEASE_ENDED);
       try {
@@ -208,7 +212,7 @@ export class LeaseTenure implements Tenure {
   private lose(reason: string): void {
     if (this.isOver()) return;
     this.cancelDeadline();
-    this.losing.abort(reason);
+    this.loss.declare(reason);
     this.listener.onLost?.(reason);
   }
 
@@ -217,7 +221,7 @@ export class LeaseTenure implements Tenure {
   }
 
   private isOver(): boolean {
-    return this.lost.aborted || this.releasing.signal.aborted;
+    return this.loss.reason !== null || this.releasing.isCalled;
   }
 
   private nextRenewal(): number {

@@ -5,8 +5,13 @@ const RECONNECT_AT_MOST_EVERY_MS = 1_000;
 /** What Redis says to those who may not come in, however often they ask. */
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|Client sent AUTH|DB index))/;
 
+type Scripted<Name extends string> = Record<
+  Name,
+  (key: string, ...values: readonly string[]) => Promise<unknown>
+>;
+
 /** One connection that sends each request once, never keeps one for later, and bounds each in time. */
-export class RedisConnection {
+export class RedisConnection<Name extends string = never> {
   private readonly redis: Redis;
   private refusal: Error | undefined;
   private isClosed = false;
@@ -15,6 +20,7 @@ export class RedisConnection {
   constructor(
     url: string,
     private readonly timeoutMs: number,
+    scripts: Readonly<Record<Name, string>>,
   ) {
     const Redis = loadRedis();
     this.redis = new Redis(url, {
@@ -26,6 +32,10 @@ export class RedisConnection {
       maxRetriesPerRequest: 1,
       autoResendUnfulfilledCommands: false,
       enableOfflineQueue: false,
+      // Sent by their digest, and whole only to a server that does not know them: that one has not run them.
+      scripts: Object.fromEntries(
+        Object.entries<string>(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }]),
+      ),
       retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_AT_MOST_EVERY_MS),
     });
     this.redis.on("error", (error: Error) => {
@@ -46,6 +56,11 @@ export class RedisConnection {
       if (/^WRONGTYPE/.test(message)) throw error;
       throw new TransientLeaseStoreError(why, { cause: error });
     }
+  }
+
+  /** Runs one of the scripts on one key. */
+  run(doing: string, script: Name, key: string, ...values: readonly string[]): Promise<unknown> {
+    return this.send(doing, (redis) => (redis as Redis & Scripted<Name>)[script](key, ...values));
   }
 
   /** Ends it at once, whatever is under way. */

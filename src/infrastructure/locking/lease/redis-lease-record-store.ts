@@ -1,7 +1,7 @@
 // Excludes everyone who uses the same Redis and prefix, from any machine.
 // Survives crashes of its clients, and lost answers; a restart of Redis only as far as Redis keeps what it was told.
 // Not for a Redis that evicts keys, nor for one whose failover may lose the last writes: the record is the lock.
-import { randomBytes } from "node:crypto";
+import { nonce } from "../nonce";
 import {
   parseLeaseRecord,
   serializeLeaseRecord,
@@ -33,12 +33,12 @@ const SCAN_COUNT = 1_000;
 const NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)";
 
 /** Record, version, when that was written, and the time now, by the same clock. False if there is no such key. */
-const READ = `${NOW}
+const read = `${NOW}
   local found = redis.call('HMGET', KEYS[1], 'record', 'version', 'at')
   return {found[1], found[2], found[3], tostring(now), redis.call('EXISTS', KEYS[1])}`;
 
 /** ARGV: expected version or nothing, record, its version, channel to tell of a release or nothing, id. */
-const WRITE = `
+const write = `
   if ARGV[1] == '' then
     if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
   elseif redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
@@ -47,13 +47,16 @@ const WRITE = `
   if ARGV[4] ~= '' then redis.call('PUBLISH', ARGV[4], ARGV[5]) end
   return 1`;
 
-const REMOVE = `
+const remove = `
   if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
   return redis.call('DEL', KEYS[1])`;
 
+/** Under names that no command of Redis has. */
+const SCRIPTS = { holdfastRead: read, holdfastWrite: write, holdfastRemove: remove };
+
 /** One record is one hash; who writes it draws its version, long enough never to be drawn again. */
 export class RedisLeaseRecordStore implements LeaseRecordStore {
-  private readonly connection: RedisConnection;
+  private readonly connection: RedisConnection<keyof typeof SCRIPTS>;
   private readonly notices: RedisNotices;
   private readonly keyPrefix: string;
 
@@ -63,7 +66,7 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
   }: RedisLeaseRecordStoreSettings) {
     this.keyPrefix = keyPrefix;
-    this.connection = new RedisConnection(url, requestTimeoutMs);
+    this.connection = new RedisConnection(url, requestTimeoutMs, SCRIPTS);
     this.notices = new RedisNotices(url, `${keyPrefix}released`);
   }
 
@@ -89,27 +92,23 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     record: StoredLeaseRecord,
     ifVersion: RecordVersion | "absent",
   ): Promise<RecordVersion | "conflict"> {
-    const version = randomBytes(15).toString("base64url");
+    const version = nonce(15);
     const isFree = record.ownerId === null;
-    const written = await this.connection.send(`cannot write ${this.key(id)}`, (redis) =>
-      redis.eval(
-        WRITE,
-        1,
-        this.key(id),
-        ifVersion === "absent" ? "" : ifVersion,
-        serializeLeaseRecord(record),
-        version,
-        isFree ? this.notices.channel : "",
-        id,
-      ),
+    const written = await this.connection.run(
+      `cannot write ${this.key(id)}`,
+      "holdfastWrite",
+      this.key(id),
+      ifVersion === "absent" ? "" : ifVersion,
+      serializeLeaseRecord(record),
+      version,
+      isFree ? this.notices.channel : "",
+      id,
     );
     return written === 1 ? recordVersion(version) : "conflict";
   }
 
   async remove(id: string, ifVersion: RecordVersion): Promise<void> {
-    await this.connection.send(`cannot remove ${this.key(id)}`, (redis) =>
-      redis.eval(REMOVE, 1, this.key(id), ifVersion),
-    );
+    await this.connection.run(`cannot remove ${this.key(id)}`, "holdfastRemove", this.key(id), ifVersion);
   }
 
   onReleased(id: string, wake: () => void): () => void {
@@ -145,9 +144,7 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     [record: string | null, version: string | null, at: string | null, now: string, exists: number]
   > {
     try {
-      const found = await this.connection.send(`cannot read ${this.key(id)}`, (redis) =>
-        redis.eval(READ, 1, this.key(id)),
-      );
+      const found = await this.connection.run(`cannot read ${this.key(id)}`, "holdfastRead", this.key(id));
       return found as Awaited<ReturnType<RedisLeaseRecordStore["found"]>>;
     } catch (error) {
       if (/WRONGTYPE/.test((error as Error).message)) throw new UnreadableLeaseRecordError("it is no hash");

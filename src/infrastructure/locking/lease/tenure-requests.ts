@@ -154,13 +154,22 @@ export class TenureRequests {
     for (const claim of this.claims) if (claim.ifVersion === version) claim.notBefore = sentAt;
   }
 
-  private async bounded<T>(answer: Promise<T>): Promise<T> {
+  private bounded<T>(answer: Promise<T>): Promise<T> {
     const { clock, settings } = this.surroundings;
     return new Promise<T>((resolve, reject) => {
       const cancel = clock.after(settings.requestTimeoutMs, () => {
         reject(new TransientLeaseStoreError(`no answer within ${settings.requestTimeoutMs} ms`));
       });
-      void answer.then(resolve, reject).finally(cancel);
+      answer.then(
+        (value) => {
+          cancel();
+          resolve(value);
+        },
+        (error: Error) => {
+          cancel();
+          reject(error);
+        },
+      );
     });
   }
 }

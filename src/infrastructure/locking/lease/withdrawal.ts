@@ -4,6 +4,7 @@ import { isForeign, UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
 import { PermanentLeaseStoreError } from "./lease-record-store";
 import { neverHeld, released, restated, withWaiter } from "./lease-transitions";
+import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
 
 const FIRST_RETRY_MS = 100;
@@ -18,8 +19,7 @@ const LAST_RETRY_MS = 1_000;
  * dead, so that it is bounded even when the store stays away.
  */
 export class Withdrawal {
-  private readonly stopped = new AbortController();
-
+  private readonly stopped = new Stop();
   private untriedVersion: RecordVersion | undefined;
 
   /** `own` is what an owner wrote last, with the version it got: where there is one, the first try need not read. */
@@ -32,7 +32,7 @@ export class Withdrawal {
 
   /** The tenure is wanted again after all; the step under way is finished first. */
   stop(): void {
-    this.stopped.abort();
+    this.stopped.call();
   }
 
   /** Never rejects. */
@@ -40,7 +40,7 @@ export class Withdrawal {
     const { clock, random } = this.requests.surroundings;
     const startedMs = clock.monotonicMs();
     let retryMs = FIRST_RETRY_MS;
-    while (!this.stopped.signal.aborted) {
+    while (!this.stopped.isCalled) {
       try {
         if (await this.step()) return;
         retryMs = FIRST_RETRY_MS;
@@ -48,7 +48,7 @@ export class Withdrawal {
         // Nobody can be freed from a record that we may not touch, and an unreadable one names nobody.
         if (error instanceof PermanentLeaseStoreError || error instanceof UnreadableLeaseRecordError) return;
         if (this.requests.isTakenForDead(startedMs)) return;
-        await pause(clock, retryMs * (0.5 + random() / 2), this.stopped.signal);
+        await pause(clock, retryMs * (0.5 + random() / 2), this.stopped);
         retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       }
     }

@@ -48,6 +48,7 @@ export class PostgresLockBackend implements LockBackend {
   private readonly statements: PostgresLockStatements;
   private readonly schema: string;
   private readonly clock: LockClock;
+  private readonly host = hostname();
   private opening: Promise<PostgresSession> | undefined;
   private current: PostgresSession | undefined;
   /** The server lends a lock to the session that has it as often as it asks: within this process, only this tells. */
@@ -108,7 +109,7 @@ export class PostgresLockBackend implements LockBackend {
       [row] = await session.ask<AttemptRow>(this.statements.attempt, [
         key,
         storableId(resourceId),
-        hostname(),
+        this.host,
         process.pid,
         purpose?.replaceAll("\0", "") ?? null,
         mayWait,

@@ -27,7 +27,10 @@ const SERVER_SETTINGS = `
     ('synchronous_commit', 'on')) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
 
-/** A connection that is one session on the server, or no connection at all. One question at a time, each with a limit. */
+/**
+ * A connection that is one session on the server, or no connection at all. Questions are sent as they come and answered
+ * in that order, each in a transaction of its own: a release does not keep the next attempt waiting for its answer.
+ */
 export class PostgresSession {
   private readonly losing = new AbortController();
   readonly lost: AbortSignal = this.losing.signal;
@@ -36,7 +39,10 @@ export class PostgresSession {
   /** The last answer came to a question that was asked then, by both clocks. */
   private askedMs = 0;
   private askedWallMs = 0;
-  private turn: Promise<unknown> = Promise.resolve();
+  private unanswered = 0;
+  /** The first question after the last answer was asked then, or the last answer came then. */
+  private silentSinceMs = 0;
+  private cancelSilenceLimit: (() => void) | undefined;
   private cancelHeartbeat: () => void = () => {};
   private readonly names = new Map<string, string>();
   private readonly listeners = new Set<(payload: string) => void>();
@@ -45,6 +51,7 @@ export class PostgresSession {
     const { Client } = loadPostgres();
     this.client = new Client({
       ...connectionConfig(settings.url, `holdfast locks ${hostname()}:${process.pid}`),
+      pipeline: true,
       // Made here, so that a connection which no longer answers can be ended without asking it.
       stream: () => this.socket,
     });
@@ -71,10 +78,26 @@ export class PostgresSession {
   }
 
   /** Rejects with the driver's error; if the session was lost over it, `lost` has fired by then. */
-  ask<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    const answer = this.turn.then(() => this.askNow<Row>(text, values));
-    this.turn = answer.catch(() => {});
-    return answer;
+  async ask<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const reason = this.whyLost();
+    if (reason !== null) throw new Error(reason);
+    const asked = this.now();
+    if (this.unanswered === 0) this.silentSinceMs = asked.ms;
+    this.unanswered += 1;
+    if (this.cancelSilenceLimit === undefined) this.limitSilence(this.silentSinceMs);
+    try {
+      const { rows } = await this.client.query(this.prepared(text, values));
+      this.noteLife(asked);
+      return rows as Row[];
+    } catch (error) {
+      // An answer that is an error is an answer.
+      if (!this.lost.aborted && isFromServer(error)) this.noteLife(asked);
+      else this.lose(`the connection to PostgreSQL failed (${String((error as Error).message)})`);
+      throw error;
+    } finally {
+      this.unanswered -= 1;
+      this.silentSinceMs = this.settings.clock.monotonicMs();
+    }
   }
 
   /** Why the session is over, by the clocks as they are now; null while it is not. */
@@ -99,7 +122,7 @@ export class PostgresSession {
 
   lose(reason: string): void {
     if (this.lost.aborted) return;
-    this.cancelHeartbeat();
+    this.stopTimers();
     this.losing.abort(reason);
     this.socket.destroy();
   }
@@ -107,7 +130,7 @@ export class PostgresSession {
   /** Ends it as one should. */
   async end(reason: string): Promise<void> {
     if (this.lost.aborted) return;
-    this.cancelHeartbeat();
+    this.stopTimers();
     const { clock, answerTimeoutMs } = this.settings;
     const cancel = clock.after(answerTimeoutMs, () => this.lose(reason));
     this.losing.abort(reason);
@@ -116,26 +139,18 @@ export class PostgresSession {
     this.socket.destroy();
   }
 
-  private async askNow<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const reason = this.whyLost();
-    if (reason !== null) throw new Error(reason);
+  /**
+   * Set once and not for each question: when it rings, the time is counted from the last answer, or from the first
+   * question after it.
+   */
+  private limitSilence(fromMs: number): void {
     const { clock, answerTimeoutMs } = this.settings;
-    const asked = this.now();
-    const cancel = clock.after(answerTimeoutMs, () =>
-      this.lose(`PostgreSQL has not answered within ${answerTimeoutMs} ms`),
-    );
-    try {
-      const { rows } = await this.client.query(this.prepared(text, values));
-      this.noteLife(asked);
-      return rows as Row[];
-    } catch (error) {
-      // An answer that is an error is an answer.
-      if (!this.lost.aborted && isFromServer(error)) this.noteLife(asked);
-      else this.lose(`the connection to PostgreSQL failed (${String((error as Error).message)})`);
-      throw error;
-    } finally {
-      cancel();
-    }
+    const leftMs = fromMs + answerTimeoutMs - clock.monotonicMs();
+    if (leftMs <= 0) return this.lose(`PostgreSQL has not answered within ${answerTimeoutMs} ms`);
+    this.cancelSilenceLimit = clock.after(leftMs, () => {
+      this.cancelSilenceLimit = undefined;
+      if (this.unanswered > 0) this.limitSilence(this.silentSinceMs);
+    });
   }
 
   /** What is asked with values is asked often: the server plans it once, under this name. A handful. */
@@ -155,6 +170,11 @@ export class PostgresSession {
         () => this.lose("PostgreSQL did not answer a heartbeat"),
       );
     });
+  }
+
+  private stopTimers(): void {
+    this.cancelHeartbeat();
+    this.cancelSilenceLimit?.();
   }
 
   private noteLife({ ms, wallMs }: { readonly ms: number; readonly wallMs: number }): void {

@@ -1,11 +1,11 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
+import { Loss } from "../loss";
 import type { PostgresSession } from "./postgres-session";
 
 /** One acquisition. It is lost when its session is, and for no other reason. */
 export class PostgresTenure implements Tenure {
-  private readonly loss = new AbortController();
-  readonly lost: AbortSignal = this.loss.signal;
+  private readonly loss = new Loss();
   private releasing: Promise<void> | undefined;
 
   constructor(
@@ -14,6 +14,10 @@ export class PostgresTenure implements Tenure {
     private readonly session: PostgresSession,
     private readonly giveBack: () => Promise<void>,
   ) {}
+
+  get lost(): AbortSignal {
+    return this.loss.signal;
+  }
 
   assertHeld(): void {
     const reason = this.session.whyLost() ?? (this.releasing === undefined ? null : "it was released");
@@ -29,6 +33,6 @@ export class PostgresTenure implements Tenure {
   }
 
   lose(reason: string): void {
-    if (this.releasing === undefined) this.loss.abort(reason);
+    if (this.releasing === undefined) this.loss.declare(reason);
   }
 }

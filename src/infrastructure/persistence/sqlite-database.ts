@@ -1,11 +1,11 @@
-import { mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { SqliteAdapter, SqliteQueryCompiler, type CompiledQuery } from "kysely";
 import { StoreUnavailableError } from "../../application/ports/payment-repository";
 import { queryBuilder, type SqlDatabase } from "./sql-database";
 import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
 import { isBusy, translateSqliteError } from "./sqlite-errors";
+import { makeFile } from "./sqlite-file";
 
 /** A wait for another process stops everything in this one, so it is short. Its transactions are, too. */
 const BUSY_TIMEOUT_MS = 250;
@@ -114,7 +114,7 @@ export class SqliteDatabase implements SqlDatabase {
 }
 
 function connect(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFile(path);
   const { DatabaseSync } = loadSqlite();
   const connection = new DatabaseSync(path);
   try {

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from "../../application/ports/payment-repositor
 import { queryBuilder, type SqlDatabase } from "./sql-database";
 import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
 import { isBusy, translateSqliteError } from "./sqlite-errors";
-import { makeFile } from "./sqlite-file";
+import { makeWritableFile } from "./sqlite-file";
 
 /** A wait for another process stops everything in this one, so it is short. Its transactions are, too. */
 const BUSY_TIMEOUT_MS = 250;
@@ -30,7 +30,7 @@ export class SqliteDatabase implements SqlDatabase {
     private readonly identity: string | null,
   ) {}
 
-  /** Opens the file, and makes it and its folder if they are missing. */
+  /** Opens the file for writing, and makes it and its folder if they are missing. */
   static async open(path: string): Promise<SqliteDatabase> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -114,7 +114,7 @@ export class SqliteDatabase implements SqlDatabase {
 }
 
 function connect(path: string): DatabaseSync {
-  makeFile(path);
+  makeWritableFile(path);
   const { DatabaseSync } = loadSqlite();
   const connection = new DatabaseSync(path);
   try {

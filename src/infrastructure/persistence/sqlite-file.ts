@@ -1,9 +1,30 @@
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
 
-/** Makes the file and its folder if they are missing. What is there already keeps its mode. */
-export function makeFile(path: string): void {
+/** Makes the file and its folder if they are missing. What is there already keeps its mode, and has to be writable. */
+export function makeWritableFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   // SQLite would let everybody read it. The `-wal` and `-shm` that it makes get the mode of the file.
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  const file = realpathSync(path);
+  for (const needed of [dirname(file), file, `${file}-wal`, `${file}-shm`]) assertWritable(needed, path);
+}
+
+/**
+ * SQLite opens a file that may only be read without a word, and even begins to write: the first payment would be the one
+ * to find out. Asked before SQLite is, which would leave its own files behind, as unwritable as this one.
+ */
+function assertWritable(needed: string, path: string): void {
+  try {
+    accessSync(needed, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return;
+    throw new StoreUnavailableError(
+      `${path} cannot keep payments: ${needed} may not be written (${code}). Make it writable for the user that runs ` +
+        "this, or choose another place with --store sqlite:<file>",
+      { cause: error },
+    );
+  }
 }

@@ -1,12 +1,30 @@
+import { execFile } from "node:child_process";
 import { chmodSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
+import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
 import { openMigrated } from "../../support/temporary-sqlite";
 import { temporaryDirectory } from "../../support/temporary-directory";
 
 const folder = temporaryDirectory();
 const place = () => join(folder.path, "holdfast.db");
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** Whoever runs the tests may be root, whom no mode stops: the child is not. */
+async function openAsStranger(path: string): Promise<unknown> {
+  const child = [require.resolve("esbuild-register"), join(__dirname, "open-as-nobody.ts"), path];
+  const { stdout } = await promisify(execFile)(process.execPath, ["--require", ...child]);
+  return JSON.parse(stdout);
+}
+
+/** With nothing beside it: it was made without a prepared statement, which would keep the log open. */
+function closedDatabase(): string {
+  const connection = new (loadSqlite().DatabaseSync)(place());
+  connection.exec("PRAGMA journal_mode = WAL; CREATE TABLE something (n integer)");
+  connection.close();
+  return place();
+}
 
 describe("a SQLite file that is made", () => {
   it("is its user's alone, and so is what SQLite puts beside it", async () => {
@@ -37,5 +55,57 @@ describe("a SQLite file that is made", () => {
     chmodSync(place(), 0o640);
     (await openMigrated(place())).close();
     expect(modeOf(place())).toBe("640");
+  });
+});
+
+describe("a SQLite file that may not be written", () => {
+  const refusalOf = (needed: string) => ({
+    code: "service_unavailable",
+    message:
+      `${place()} cannot keep payments: ${needed} may not be written (EACCES). Make it writable for the user that ` +
+      "runs this, or choose another place with --store sqlite:<file>",
+  });
+
+  /** As strangers find them; everything else is theirs to write. */
+  function setModes(modes: { readonly folder: number; readonly file: number }): void {
+    chmodSync(folder.path, modes.folder);
+    chmodSync(place(), modes.file);
+  }
+
+  it("is opened where nothing forbids it", async () => {
+    closedDatabase();
+    setModes({ folder: 0o777, file: 0o666 });
+    expect(await openAsStranger(place())).toEqual({ opened: true });
+  });
+
+  it("is refused before anything is left beside it", async () => {
+    closedDatabase();
+    setModes({ folder: 0o777, file: 0o444 });
+    expect(await openAsStranger(place())).toEqual(refusalOf(place()));
+    expect(readdirSync(folder.path)).toEqual(["holdfast.db"]);
+  });
+
+  it("is refused where SQLite could not make its log", async () => {
+    closedDatabase();
+    setModes({ folder: 0o555, file: 0o666 });
+    expect(await openAsStranger(place())).toEqual(refusalOf(folder.path));
+  });
+
+  it.each(["-wal", "-shm"])("is refused where its %s was left by another user", async (suffix) => {
+    closedDatabase();
+    writeFileSync(place() + suffix, "", { mode: 0o444 });
+    chmodSync(place() + suffix, 0o444);
+    setModes({ folder: 0o777, file: 0o666 });
+    expect(await openAsStranger(place())).toEqual(refusalOf(place() + suffix));
+  });
+
+  it("is named where the path is a link to it", async () => {
+    const target = closedDatabase();
+    setModes({ folder: 0o777, file: 0o444 });
+    const link = join(folder.path, "link.db");
+    symlinkSync(target, link);
+    expect(await openAsStranger(link)).toMatchObject({
+      message: expect.stringContaining(`${link} cannot keep payments: ${target} may not`),
+    });
   });
 });

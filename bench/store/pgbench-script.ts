@@ -1,9 +1,6 @@
 import { numberedText } from "./numbered-payments";
 import type { RecordedQuery } from "./postgres-recorder";
 
-/** Numbers that stand for a name, as advisory locks have them: with the same one for all, clients would wait. */
-const LOCK_KEY = /-?\d{12,}/g;
-
 /**
  * What one capture sent, as a script that sends it for a payment of its own in each transaction: `:base` and `:perclient`
  * say where each client begins to count.
@@ -14,17 +11,13 @@ export function pgbenchScript(sent: readonly RecordedQuery[]): string {
 }
 
 function statement({ text, values }: RecordedQuery): string {
+  // Its key is a number that stands for the payment: with the same one for all, clients would wait for each other.
   const isLock = text.includes("advisory");
-  const parts = text
-    .replaceAll(/\s+/g, " ")
-    .split(/;\s*/)
-    .filter((part) => part.trim() !== "")
-    .map((part) => (isLock ? part.replaceAll(LOCK_KEY, (key) => `(${key} + :n)`) : part))
-    .map((part) =>
-      part.replaceAll(/\$(\d+)/g, (_, position: string) => expression(values[Number(position) - 1], isLock)),
-    );
-  // Several statements in one message, as they were sent.
-  return parts.length === 1 ? `${parts[0]};` : `\\startpipeline\n${parts.join(";\n")};\n\\endpipeline`;
+  const line = text.replaceAll(/\s+/g, " ");
+  if (line.includes(";")) throw new Error(`a capture sends several statements in one message: ${line}`);
+  return `${line.replaceAll(/\$(\d+)/g, (_, position: string) =>
+    expression(values[Number(position) - 1], isLock),
+  )};`;
 }
 
 function expression(value: unknown, isLock: boolean): string {

@@ -12,6 +12,8 @@ const ON_THE_WAY_MS = 1_000;
 const ATTEMPTS = 3;
 
 export interface PostgresOptions {
+  /** What an operator sees the connections called. */
+  readonly applicationName?: string;
   /** Connections of this process at most. */
   readonly maxConnections?: number;
   /** After this the server ends a statement. */
@@ -42,7 +44,7 @@ export class PostgresDatabase implements SqlDatabase {
     const { Pool } = loadPostgres();
     const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
     this.pool = new Pool({
-      ...connectionConfig(url),
+      ...connectionConfig(url, options.applicationName),
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + ON_THE_WAY_MS,
       max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,

@@ -8,6 +8,7 @@ import {
 } from "./columns";
 import type { WrittenPaymentRow } from "./payment-rows";
 import type { PostgresDatabase } from "./postgres-database";
+import { storable, toJson } from "./postgres-json";
 import { PreparedQuery } from "./prepared-query";
 import { ConstraintViolationError } from "./sql-database";
 import { SqlPaymentRepository, type PaymentChange } from "./sql-payment-repository";
@@ -109,15 +110,4 @@ function updatePayment(arg: Arg): RawBuilder<unknown> {
 
 function names(columns: readonly string[], table?: string): RawBuilder<unknown> {
   return sql.join(columns.map((column) => sql.ref(table === undefined ? column : `${table}.${column}`)));
-}
-
-function toJson(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value: unknown) =>
-    typeof value === "bigint" ? value.toString() : typeof value === "string" ? storable(value) : value,
-  );
-}
-
-/** PostgreSQL's text has no NUL and no half of a surrogate pair; a gateway's words might. */
-function storable(text: string): string {
-  return Buffer.from(text).toString().replaceAll("\0", "\ufffd");
 }

@@ -4,17 +4,29 @@ import type { OperationKind } from "../../../domain/operation";
 
 /**
  * What the simulated gateway remembers. Every adapter MUST
- * - run the works of one payment one after the other, in every process that shares the ledger;
+ * - let the works of one payment come out as if one ran after the other, in every process that shares the ledger. A work
+ *   may be run again from its beginning, so it does nothing but look at the tables and write them;
  * - keep all that a work wrote, or, if it rejects, nothing of it;
  * - use a connection and transactions of its own: what a gateway did is not undone when its caller rolls back;
  * - have made durable, as far as it survives anything at all, what it resolved.
  */
 export interface GatewayLedger {
-  transaction<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T>;
+  transaction<T>(
+    paymentId: string,
+    work: (tables: GatewayTables) => Promise<T>,
+    looksAt?: LooksAt,
+  ): Promise<T>;
   /** Payments with an entry that is due by then. */
   duePayments(now: Date): Promise<readonly string[]>;
   /** Over all payments. */
   totals(): Promise<MoveTotals>;
+}
+
+/** What a work is going to look at, for an adapter that would rather fetch it at once. It may look at other things, too. */
+export interface LooksAt {
+  readonly gatewayKey?: string;
+  readonly operationId?: string;
+  readonly authorizationReference?: string | null;
 }
 
 /** Only valid inside the work that it was given to, and awaited one call at a time. */

@@ -1,162 +1,98 @@
-import { createHash } from "node:crypto";
-import { loadPostgres, type ClientBase, type Pool } from "../../persistence/postgres-driver";
-import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger";
-import { integer, type Row } from "./sql-gateway-rows";
+import { CompiledQuery } from "kysely";
+import { PostgresDatabase } from "../../persistence/postgres-database";
+import { toJson } from "../../persistence/postgres-json";
+import type { GatewayLedger, GatewayTables, LooksAt, MoveTotals } from "./gateway-ledger";
+import { migrateGatewaySchema } from "./postgres-gateway-schema";
+import { PostgresGatewayStatements } from "./postgres-gateway-statements";
+import { PostgresGatewayTables, type FetchedRow } from "./postgres-gateway-tables";
 import { selectDuePayments, selectTotals, SqlGatewayTables, type SqlRunner } from "./sql-gateway-tables";
-
-const SCHEMA_VERSION = 1n;
-const TABLES = `
-  CREATE TABLE gateway_schema (version BIGINT NOT NULL);
-  INSERT INTO gateway_schema VALUES (${SCHEMA_VERSION});
-  CREATE TABLE gateway_entries (
-    gateway_key TEXT PRIMARY KEY, operation_id TEXT NOT NULL, payment_id TEXT NOT NULL, kind TEXT NOT NULL,
-    amount BIGINT NOT NULL, currency TEXT NOT NULL, authorization_reference TEXT, payment_method TEXT,
-    state TEXT NOT NULL, answer TEXT, due_at BIGINT
-  );
-  CREATE INDEX gateway_entries_operation ON gateway_entries (operation_id);
-  CREATE INDEX gateway_entries_due ON gateway_entries (payment_id, due_at) WHERE due_at IS NOT NULL;
-  CREATE TABLE gateway_authorizations (
-    reference TEXT PRIMARY KEY, payment_id TEXT, amount BIGINT NOT NULL, currency TEXT NOT NULL,
-    payment_method TEXT NOT NULL, status TEXT NOT NULL,
-    reserved BIGINT NOT NULL, captured BIGINT NOT NULL, refunded BIGINT NOT NULL
-  );
-  CREATE TABLE gateway_moves (
-    sequence BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payment_id TEXT NOT NULL, kind TEXT NOT NULL,
-    gateway_key TEXT NOT NULL, amount BIGINT NOT NULL, currency TEXT NOT NULL, at BIGINT NOT NULL
-  );
-  CREATE INDEX gateway_moves_payment ON gateway_moves (payment_id, sequence);
-`;
+import { authorizationRow, entryRow, moveRow, type Row } from "./sql-gateway-rows";
 
 const MAX_CONNECTIONS = 5;
 /** Shorter than a caller's patience with the gateway: a stuck database is an unknown outcome, not a hanging one. */
-const CONNECTION_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 2_000;
-const BIGINT_OID = 20;
+/** Of several works on one payment, one is always done: this many would have to be at it at once. */
+const ATTEMPTS = 100;
 
 /**
- * Excludes, by a lock per payment in the database, every instance that works on the same payment's rows.
+ * Excludes nobody: a work that was overtaken by another one on its payment, in whichever instance, is run again.
  * Survives what the database survives, in a schema of its own and over connections of its own.
  * Not for anybody who runs without PostgreSQL: it is the memory that several instances share.
  */
 export class PostgresGatewayLedger implements GatewayLedger {
+  private readonly statements: PostgresGatewayStatements;
+  /** For what is not fetched ahead. */
+  private readonly run: SqlRunner;
+  private readonly stored: GatewayTables;
+
   private constructor(
-    private readonly pool: Pool,
+    private readonly database: PostgresDatabase,
     private readonly schema: string,
-  ) {}
+  ) {
+    this.statements = new PostgresGatewayStatements(schema);
+    this.run = (sql, ...parameters) => {
+      let n = 0;
+      const numbered = sql.replaceAll("?", () => `$${(n += 1)}`);
+      return database.rows<Row>(CompiledQuery.raw(numbered, [...parameters]));
+    };
+    this.stored = new SqlGatewayTables(this.run, `${schema}.`);
+  }
 
   /** Makes its schema if it is missing, safely when several start at once. */
   static async open(url: string): Promise<PostgresGatewayLedger> {
-    const pool = makePool(url);
+    const database = new PostgresDatabase(url, {
+      applicationName: "holdfast simulated gateway",
+      maxConnections: MAX_CONNECTIONS,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
     try {
-      return new PostgresGatewayLedger(pool, await migrate(pool));
+      return new PostgresGatewayLedger(database, await database.session(migrateGatewaySchema));
     } catch (error) {
-      await pool.end();
+      await database.close();
       throw error;
     }
   }
 
-  transaction<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
-    const setup = `SET LOCAL search_path TO ${this.schema}; SET LOCAL synchronous_commit TO on`;
-    return inTransaction(this.pool, `${setup}; ${locking(paymentId)}`, (client) =>
-      work(new SqlGatewayTables(runner(client))),
-    );
+  async transaction<T>(
+    paymentId: string,
+    work: (tables: GatewayTables) => Promise<T>,
+    looksAt: LooksAt = {},
+  ): Promise<T> {
+    const { gatewayKey = null, operationId = null, authorizationReference = null } = looksAt;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const asked = [paymentId, gatewayKey, operationId, authorizationReference];
+      const [fetched] = await this.database.rows<FetchedRow>(CompiledQuery.raw(this.statements.fetch, asked));
+      if (fetched === undefined) throw new Error("PostgreSQL answered with nothing");
+      const tables = new PostgresGatewayTables(this.stored, fetched, looksAt);
+      const result = await work(tables);
+      if (!tables.hasNews || (await this.write(paymentId, fetched.version, tables))) return result;
+    }
+    throw new Error(`others were faster at payment ${paymentId}, ${ATTEMPTS} times in a row`);
   }
 
   duePayments(now: Date): Promise<readonly string[]> {
-    return this.reading((run) => selectDuePayments(run, now));
+    return selectDuePayments(this.run, now, `${this.schema}.`);
   }
 
   totals(): Promise<MoveTotals> {
-    return this.reading(selectTotals);
+    return selectTotals(this.run, `${this.schema}.`);
   }
 
-  async close(): Promise<void> {
-    if (!this.pool.ended) await this.pool.end();
+  close(): Promise<void> {
+    return this.database.close();
   }
 
-  private reading<T>(read: (run: SqlRunner) => Promise<T>): Promise<T> {
-    return inTransaction(this.pool, `SET LOCAL search_path TO ${this.schema}`, (client) =>
-      read(runner(client)),
+  /** Resolves with false if somebody else's work was faster: nothing is written then. */
+  private async write(paymentId: string, version: bigint, tables: PostgresGatewayTables): Promise<boolean> {
+    const written = await this.database.once(
+      CompiledQuery.raw(this.statements.write, [
+        paymentId,
+        version,
+        toJson([...tables.newEntries.values()].map(entryRow)),
+        toJson([...tables.newAuthorizations.values()].map(authorizationRow)),
+        toJson(tables.newMoves.map(moveRow)),
+      ]),
     );
+    return written.length > 0;
   }
-}
-
-function makePool(url: string): Pool {
-  const { Pool, types } = loadPostgres();
-  const pool = new Pool({
-    connectionString: url,
-    application_name: "holdfast simulated gateway",
-    max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS * 2,
-    types: {
-      getTypeParser: (oid: number, format?: "text" | "binary"): ((text: string) => unknown) =>
-        oid === BIGINT_OID ? BigInt : (types.getTypeParser(oid, format) as (text: string) => unknown),
-    },
-  });
-  // Without a listener, the end of an idle connection would be the end of the process.
-  pool.on("error", () => undefined);
-  return pool;
-}
-
-/** `holdfast_gateway`; beside a store that is not in `public`, named after where that is. */
-async function migrate(pool: Pool): Promise<string> {
-  return inTransaction(pool, locking("the schema itself"), async (client) => {
-    const { rows } = await client.query<{ current: string | null }>("SELECT current_schema() AS current");
-    const current = rows[0]?.current ?? "public";
-    const schema = client.escapeIdentifier(`${current === "public" ? "holdfast" : current}_gateway`);
-    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}; SET LOCAL search_path TO ${schema}`);
-    const known = await client.query<Row>("SELECT to_regclass('gateway_schema')::TEXT AS there");
-    if (known.rows[0]?.["there"] === null) {
-      await client.query(TABLES);
-      return schema;
-    }
-    const [row] = (await client.query<Row>("SELECT MAX(version) AS version FROM gateway_schema")).rows;
-    const version = row === undefined ? 0n : integer(row, "version");
-    if (version > SCHEMA_VERSION) {
-      throw new Error(
-        `schema ${schema} was written by a newer Holdfast (schema ${version}, this one knows ${SCHEMA_VERSION})`,
-      );
-    }
-    return schema;
-  });
-}
-
-async function inTransaction<T>(
-  pool: Pool,
-  setup: string,
-  work: (client: ClientBase) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query(`BEGIN; ${setup}`);
-    const result = await work(client);
-    await client.query("COMMIT");
-    return result;
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
-  } finally {
-    // A connection whose transaction failed is closed, not reused: the server undoes what was begun.
-    client.release(failure);
-  }
-}
-
-/** A number that a name always has. Nobody has to read it: another name with the same one would only wait. */
-function locking(name: string): string {
-  const hash = createHash("sha256").update(`holdfast simulated gateway ${name}`).digest();
-  return `SELECT pg_advisory_xact_lock(${hash.readBigInt64BE(0)})`;
-}
-
-function runner(client: ClientBase): SqlRunner {
-  return async (sql, ...values) => {
-    let n = 0;
-    const { rows } = await client.query<Row>(
-      sql.replace(/\?/g, () => `$${++n}`),
-      [...values],
-    );
-    return rows;
-  };
 }

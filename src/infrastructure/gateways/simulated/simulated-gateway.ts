@@ -22,6 +22,7 @@ import type {
   LedgerAuthorization,
   LedgerEntry,
   LedgerRequest,
+  LooksAt,
   MoveTotals,
 } from "./gateway-ledger";
 import { behave, serverError, timedOut, type Received } from "./behave";
@@ -84,10 +85,15 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
 
   async find(request: FindRequest): Promise<FindAnswer> {
     try {
-      return await this.upToDate(request.paymentId, async (tables) => {
-        const entry = await tables.entry(request.gatewayKey);
-        return entry === null ? { outcome: "absent" } : recorded(entry, request);
-      });
+      const { paymentId, gatewayKey } = request;
+      return await this.upToDate(
+        paymentId,
+        async (tables) => {
+          const entry = await tables.entry(gatewayKey);
+          return entry === null ? { outcome: "absent" } : recorded(entry, request);
+        },
+        { gatewayKey },
+      );
     } catch (error) {
       return { outcome: "unknown", reason: ledgerFailed(error) };
     }
@@ -96,7 +102,9 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   async lookupAuthorization({ reference }: LookupRequest): Promise<LookupAnswer> {
     try {
       // Nobody's yet, so the reference stands for the payment; what is due for its payment is landed first.
-      return await this.upToDate(reference, (tables) => lookUp(tables, reference));
+      return await this.upToDate(reference, (tables) => lookUp(tables, reference), {
+        authorizationReference: reference,
+      });
     } catch (error) {
       return { outcome: "unknown", reason: ledgerFailed(error) };
     }
@@ -109,7 +117,9 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
 
   /** What is still reserved, and what was taken and given back. */
   authorization(paymentId: string, reference: string): Promise<LedgerAuthorization | null> {
-    return this.upToDate(paymentId, (tables) => tables.authorization(reference));
+    return this.upToDate(paymentId, (tables) => tables.authorization(reference), {
+      authorizationReference: reference,
+    });
   }
 
   /** How much moved in all, everything that is due by now included. */
@@ -130,7 +140,8 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
 
   private async send(request: LedgerRequest, patienceMs: number): Promise<GatewayAnswer> {
     try {
-      const received = await this.upToDate(request.paymentId, (tables) => this.receive(tables, request));
+      const { paymentId } = request;
+      const received = await this.upToDate(paymentId, (tables) => this.receive(tables, request), request);
       if ("answer" in received) {
         if (received.afterMs > 0) await this.sleep(Math.min(received.afterMs, patienceMs));
         return received.answer;
@@ -138,8 +149,10 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
       await this.sleep(Math.min(received.landsAfterMs, patienceMs));
       if (received.landsAfterMs > patienceMs) return timedOut;
       // By the timer it has landed; the clock may be another one (a sandbox's stands still), so it is not asked.
-      return await this.ledger.transaction(request.paymentId, (tables) =>
-        this.answerFromEntry(tables, request),
+      return await this.ledger.transaction(
+        paymentId,
+        (tables) => this.answerFromEntry(tables, request),
+        request,
       );
     } catch (error) {
       return { outcome: "unknown", reason: ledgerFailed(error) };
@@ -147,13 +160,21 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   }
 
   /** What had to happen by now has happened before anybody looks, even if nobody was running when it was due. */
-  private upToDate<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
-    return this.ledger.transaction(paymentId, async (tables) => {
-      for (const entry of await tables.dueEntries(paymentId, this.clock.now())) {
-        if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
-      }
-      return work(tables);
-    });
+  private upToDate<T>(
+    paymentId: string,
+    work: (tables: GatewayTables) => Promise<T>,
+    looksAt?: LooksAt,
+  ): Promise<T> {
+    return this.ledger.transaction(
+      paymentId,
+      async (tables) => {
+        for (const entry of await tables.dueEntries(paymentId, this.clock.now())) {
+          if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
+        }
+        return work(tables);
+      },
+      looksAt,
+    );
   }
 
   private async receive(tables: GatewayTables, request: LedgerRequest): Promise<Received> {

@@ -72,8 +72,53 @@ function textOrNull(row: Row, column: string): string | null {
   return row[column] === null ? null : text(row, column);
 }
 
+/** The columns of a new row, in the order in which the values are. */
+export function entryRow(entry: LedgerEntry) {
+  const { state } = entry;
+  return {
+    gateway_key: entry.gatewayKey,
+    operation_id: entry.operationId,
+    payment_id: entry.paymentId,
+    kind: entry.kind,
+    amount: entry.amount.amount,
+    currency: entry.amount.currency,
+    authorization_reference: entry.authorizationReference,
+    payment_method: entry.paymentMethod,
+    state: state.is,
+    answer: state.is === "recorded" ? JSON.stringify(state.answer) : null,
+    due_at: "dueAt" in state ? BigInt(state.dueAt.getTime()) : null,
+  } satisfies Row;
+}
+
+export function authorizationRow(authorization: LedgerAuthorization) {
+  return {
+    reference: authorization.reference,
+    payment_id: authorization.paymentId,
+    amount: authorization.amount.amount,
+    currency: authorization.amount.currency,
+    payment_method: authorization.paymentMethod,
+    status: authorization.status,
+    reserved: authorization.reserved,
+    captured: authorization.captured,
+    refunded: authorization.refunded,
+  } satisfies Row;
+}
+
+export function moveRow(move: GatewayMove) {
+  return {
+    payment_id: move.paymentId,
+    kind: move.kind,
+    gateway_key: move.gatewayKey,
+    amount: move.amount.amount,
+    currency: move.amount.currency,
+    at: BigInt(move.at.getTime()),
+  } satisfies Row;
+}
+
 export function integer(row: Row, column: string): bigint {
   const value = row[column];
+  // As JSON has it.
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value !== "bigint") throw new Error(`${column} holds no integer`);
   return value;
 }

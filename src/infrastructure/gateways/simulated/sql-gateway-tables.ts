@@ -6,45 +6,41 @@ import type {
   LedgerEntry,
   MoveTotals,
 } from "./gateway-ledger";
-import { integer, text, toAuthorization, toEntry, toMove, type Row, type SqlValue } from "./sql-gateway-rows";
+import {
+  authorizationRow,
+  entryRow,
+  integer,
+  moveRow,
+  text,
+  toAuthorization,
+  toEntry,
+  toMove,
+  type Row,
+  type SqlValue,
+} from "./sql-gateway-rows";
 
 /** Runs one statement, with `?` where a value goes. */
 export type SqlRunner = (sql: string, ...values: readonly SqlValue[]) => Promise<readonly Row[]>;
 
-/** The tables, in the SQL that SQLite and PostgreSQL share. */
+/** The tables, in the SQL that SQLite and PostgreSQL share. Each call is a statement of its own. */
 export class SqlGatewayTables implements GatewayTables {
-  constructor(private readonly run: SqlRunner) {}
+  /** `schema` is where the tables are, with a dot behind it. */
+  constructor(
+    private readonly run: SqlRunner,
+    private readonly schema = "",
+  ) {}
 
   async entry(gatewayKey: string): Promise<LedgerEntry | null> {
-    const [row] = await this.run("SELECT * FROM gateway_entries WHERE gateway_key = ?", gatewayKey);
-    return row === undefined ? null : toEntry(row);
-  }
-
-  async putEntry(entry: LedgerEntry): Promise<void> {
-    const { state } = entry;
-    await this.run(
-      `INSERT INTO gateway_entries (gateway_key, operation_id, payment_id, kind, amount, currency,
-         authorization_reference, payment_method, state, answer, due_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (gateway_key) DO UPDATE SET
-         state = excluded.state, answer = excluded.answer, due_at = excluded.due_at`,
-      entry.gatewayKey,
-      entry.operationId,
-      entry.paymentId,
-      entry.kind,
-      entry.amount.amount,
-      entry.amount.currency,
-      entry.authorizationReference,
-      entry.paymentMethod,
-      state.is,
-      state.is === "recorded" ? JSON.stringify(state.answer) : null,
-      "dueAt" in state ? BigInt(state.dueAt.getTime()) : null,
+    const [row] = await this.run(
+      `SELECT * FROM ${this.schema}gateway_entries WHERE gateway_key = ?`,
+      gatewayKey,
     );
+    return row === undefined ? null : toEntry(row);
   }
 
   async knowsOperation(operationId: string): Promise<boolean> {
     const rows = await this.run(
-      "SELECT operation_id FROM gateway_entries WHERE operation_id = ? LIMIT 1",
+      `SELECT operation_id FROM ${this.schema}gateway_entries WHERE operation_id = ? LIMIT 1`,
       operationId,
     );
     return rows.length > 0;
@@ -52,7 +48,7 @@ export class SqlGatewayTables implements GatewayTables {
 
   async dueEntries(paymentId: string, now: Date): Promise<readonly LedgerEntry[]> {
     const rows = await this.run(
-      "SELECT * FROM gateway_entries WHERE payment_id = ? AND due_at <= ? ORDER BY due_at, gateway_key",
+      `SELECT * FROM ${this.schema}gateway_entries WHERE payment_id = ? AND due_at <= ? ORDER BY due_at, gateway_key`,
       paymentId,
       BigInt(now.getTime()),
     );
@@ -60,59 +56,62 @@ export class SqlGatewayTables implements GatewayTables {
   }
 
   async authorization(reference: string): Promise<LedgerAuthorization | null> {
-    const [row] = await this.run("SELECT * FROM gateway_authorizations WHERE reference = ?", reference);
+    const [row] = await this.run(
+      `SELECT * FROM ${this.schema}gateway_authorizations WHERE reference = ?`,
+      reference,
+    );
     return row === undefined ? null : toAuthorization(row);
-  }
-
-  async putAuthorization(authorization: LedgerAuthorization): Promise<void> {
-    await this.run(
-      `INSERT INTO gateway_authorizations (reference, payment_id, amount, currency, payment_method, status,
-         reserved, captured, refunded)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (reference) DO UPDATE SET status = excluded.status, reserved = excluded.reserved,
-         captured = excluded.captured, refunded = excluded.refunded`,
-      authorization.reference,
-      authorization.paymentId,
-      authorization.amount.amount,
-      authorization.amount.currency,
-      authorization.paymentMethod,
-      authorization.status,
-      authorization.reserved,
-      authorization.captured,
-      authorization.refunded,
-    );
-  }
-
-  async appendMove(move: GatewayMove): Promise<void> {
-    await this.run(
-      "INSERT INTO gateway_moves (payment_id, kind, gateway_key, amount, currency, at) VALUES (?, ?, ?, ?, ?, ?)",
-      move.paymentId,
-      move.kind,
-      move.gatewayKey,
-      move.amount.amount,
-      move.amount.currency,
-      BigInt(move.at.getTime()),
-    );
   }
 
   async moves(paymentId: string): Promise<readonly GatewayMove[]> {
     const rows = await this.run(
-      "SELECT * FROM gateway_moves WHERE payment_id = ? ORDER BY sequence",
+      `SELECT * FROM ${this.schema}gateway_moves WHERE payment_id = ? ORDER BY sequence`,
       paymentId,
     );
     return rows.map(toMove);
   }
+
+  async putEntry(entry: LedgerEntry): Promise<void> {
+    await this.insert(
+      "gateway_entries",
+      entryRow(entry),
+      `ON CONFLICT (gateway_key) DO UPDATE SET
+         state = excluded.state, answer = excluded.answer, due_at = excluded.due_at`,
+    );
+  }
+
+  async putAuthorization(authorization: LedgerAuthorization): Promise<void> {
+    await this.insert(
+      "gateway_authorizations",
+      authorizationRow(authorization),
+      `ON CONFLICT (reference) DO UPDATE SET status = excluded.status, reserved = excluded.reserved,
+         captured = excluded.captured, refunded = excluded.refunded`,
+    );
+  }
+
+  async appendMove(move: GatewayMove): Promise<void> {
+    await this.insert("gateway_moves", moveRow(move));
+  }
+
+  private async insert(table: string, row: Row, orElse = ""): Promise<void> {
+    const columns = Object.keys(row);
+    const values = columns.map(() => "?").join(", ");
+    await this.run(
+      `INSERT INTO ${this.schema}${table} (${columns.join(", ")}) VALUES (${values}) ${orElse}`,
+      ...Object.values(row),
+    );
+  }
 }
 
-export async function selectDuePayments(run: SqlRunner, now: Date): Promise<readonly string[]> {
+export async function selectDuePayments(run: SqlRunner, now: Date, schema = ""): Promise<readonly string[]> {
   const due = BigInt(now.getTime());
-  const rows = await run("SELECT DISTINCT payment_id FROM gateway_entries WHERE due_at <= ?", due);
+  const rows = await run(`SELECT DISTINCT payment_id FROM ${schema}gateway_entries WHERE due_at <= ?`, due);
   return rows.map((row) => text(row, "payment_id"));
 }
 
-export async function selectTotals(run: SqlRunner): Promise<MoveTotals> {
+export async function selectTotals(run: SqlRunner, schema = ""): Promise<MoveTotals> {
   const rows = await run(
-    "SELECT kind, COUNT(*) AS n, CAST(SUM(amount) AS BIGINT) AS amount FROM gateway_moves GROUP BY kind",
+    `SELECT kind, COUNT(*) AS n, CAST(SUM(amount) AS BIGINT) AS amount FROM ${schema}gateway_moves GROUP BY kind`,
   );
   const of = (kind: OperationKind) => {
     const row = rows.find((candidate) => candidate["kind"] === kind);

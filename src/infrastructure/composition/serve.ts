@@ -32,6 +32,7 @@ export async function serve(
   let sandboxes: OpenSandboxes | undefined;
   try {
     await refuseOpenDoor(configuration, application);
+    await refuseSilentLocks(configuration, application);
     if (configuration.settings.sandboxLimit.value > 0)
       sandboxes = await openSandboxes(
         configuration,
@@ -113,7 +114,7 @@ export async function serve(
 
   say(`listening on ${listeningUrl(settings.host.value, server)}`);
   say(
-    `store ${withoutPassword(settings.store.text ?? "")}, locks ${withoutPassword(settings.locks.text ?? application.locks.kind)}`,
+    `store ${withoutPassword(settings.store.text ?? "")}, locks ${locksInWords(configuration, application)}`,
   );
   const alone = aloneOnSharedStore(settings.store.value, application.locks);
   if (alone !== null) say(alone);
@@ -159,6 +160,20 @@ async function refuseOpenDoor({ settings }: Configuration, { container }: Applic
   const { source, kind } = settings.host;
   // The value is right, what it needs is missing: never a usage error.
   throw new ConfigurationError([{ source, kind: kind === "flag" ? "environment" : kind, message: refusal }]);
+}
+
+/** As the store, which would not have been opened: a server that can lock nothing refuses every movement of money. */
+async function refuseSilentLocks(configuration: Configuration, application: Application): Promise<void> {
+  try {
+    await application.lockProbe?.();
+  } catch (error) {
+    const message = `the locks ${locksInWords(configuration, application)} cannot be used: ${(error as Error).message}`;
+    throw Object.assign(new Error(message, { cause: error }), { code: "service_unavailable" });
+  }
+}
+
+function locksInWords({ settings }: Configuration, { locks }: Application): string {
+  return withoutPassword(settings.locks.text ?? locks.kind);
 }
 
 function listen(server: ReturnType<typeof createHttpServer>, host: string, port: number): Promise<void> {

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
 import { HoldfastCli } from "../../support/holdfast-cli";
+import { freePort } from "../../support/own-process";
 import { damageTable } from "../../support/sqlite-surgery";
 
 jest.setTimeout(60_000);
@@ -93,6 +94,19 @@ describe("what does not answer ends with 69", () => {
     await new Promise((resolve) => other.close(resolve));
     expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
     expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: something else listens there`);
+    expectOurWords(stderr);
+  });
+
+  test.each([
+    ["redis", "Redis is not reached"],
+    ["postgres", "ECONNREFUSED"],
+  ])("as %s locks of a server do that nobody is there to lend", async (scheme, reason) => {
+    const where = `127.0.0.1:${await freePort()}`;
+    const locks = ["--locks", `${scheme}://someone:secret@${where}`];
+    const { status, stdout, stderr } = await holdfast.serve("--store", "memory:", ...locks).ended;
+    expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
+    expect(stderr).toContain(`the locks ${scheme}://someone:***@${where} cannot be used: `);
+    expect(stderr).toContain(reason);
     expectOurWords(stderr);
   });
 

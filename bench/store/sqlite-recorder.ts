@@ -22,7 +22,7 @@ export async function recordingTransactions<T>(
     if (text === "COMMIT" || text === "ROLLBACK") inTransaction.delete(file);
   };
 
-  const { all, run, execute, transaction } = SqliteDatabase.prototype;
+  const { all, run } = SqliteDatabase.prototype;
   Object.assign(SqliteDatabase.prototype, {
     all(this: SqliteDatabase, query: Parameters<typeof all>[0]) {
       note(this, query.sql, query.parameters);
@@ -32,16 +32,6 @@ export async function recordingTransactions<T>(
       note(this, query.sql, query.parameters);
       return run.call(this, query);
     },
-    execute(this: SqliteDatabase, text: string) {
-      note(this, text);
-      execute.call(this, text);
-    },
-    transaction(this: SqliteDatabase, inside: () => boolean) {
-      note(this, "BEGIN IMMEDIATE");
-      const committed = transaction.call(this, inside);
-      note(this, committed ? "COMMIT" : "ROLLBACK");
-      return committed;
-    },
   });
   try {
     return await work(() => {
@@ -50,6 +40,6 @@ export async function recordingTransactions<T>(
       return written;
     });
   } finally {
-    Object.assign(SqliteDatabase.prototype, { all, run, execute, transaction });
+    Object.assign(SqliteDatabase.prototype, { all, run });
   }
 }

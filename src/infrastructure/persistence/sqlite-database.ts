@@ -6,6 +6,7 @@ import { queryBuilder, type SqlDatabase } from "./sql-database";
 import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
 import { isBusy, translateSqliteError } from "./sqlite-errors";
 import { makeWritableFile } from "./sqlite-file";
+import { GroupCommit, type Membership } from "./sqlite-group-commit";
 
 /** A wait for another process stops everything in this one, so it is short. Its transactions are, too. */
 const BUSY_TIMEOUT_MS = 250;
@@ -23,6 +24,10 @@ export class SqliteDatabase implements SqlDatabase {
   readonly queries = queryBuilder(new SqliteAdapter(), new SqliteQueryCompiler());
   /** By their text. There are as many as there are shapes of queries, a few dozen. */
   private readonly statements = new Map<string, StatementSync>();
+  private readonly commits = new GroupCommit({
+    run: (query) => this.run(query),
+    isInTransaction: () => this.connection.isTransaction,
+  });
 
   private constructor(
     private readonly connection: DatabaseSync,
@@ -45,7 +50,9 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
+  /** Waits for what is being written: nobody is shown what the disk does not have. */
   async rows<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
+    for (let { underway } = this.commits; underway !== undefined; { underway } = this.commits) await underway;
     return this.all(query);
   }
 
@@ -66,21 +73,30 @@ export class SqliteDatabase implements SqlDatabase {
     });
   }
 
-  /** Takes the write lock first, so that what it reads is still so when it writes. False or an exception undoes it. */
-  transaction(work: () => boolean): boolean {
-    this.assertInPlace();
-    return guarded(() => {
-      this.statement("BEGIN IMMEDIATE").run();
-      try {
-        const commit = work();
-        this.statement(commit ? "COMMIT" : "ROLLBACK").run();
-        return commit;
-      } catch (error) {
-        // Some failures (disk full, I/O) have already ended the transaction.
-        if (this.connection.isTransaction) this.statement("ROLLBACK").run();
-        throw error;
-      }
-    });
+  /**
+   * Runs the work in a transaction and resolves when that is on the disk. False or an exception undoes it. The write lock
+   * is taken first, so that what it reads is still so when it writes.
+   */
+  async transaction(work: () => boolean): Promise<boolean> {
+    const member = this.enter();
+    let isKept: boolean;
+    try {
+      isKept = work();
+    } catch (error) {
+      member.undo(error);
+      await member.settled;
+      throw error;
+    }
+    if (isKept) member.keep();
+    else member.undo();
+    await member.settled;
+    return isKept;
+  }
+
+  /** The same for work that awaits its own statements. Whoever enters keeps everybody else out until it leaves. */
+  enter(): Membership {
+    if (this.commits.underway === undefined) this.assertInPlace();
+    return this.commits.enter();
   }
 
   /** A file that was deleted goes on taking writes, and they are gone with the last process that has it open. */
@@ -93,6 +109,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   close(): void {
     if (!this.connection.isOpen) return;
+    this.commits.commit();
     this.statements.clear();
     try {
       // The last close would do this, but the package keeps the connection until its statements are collected.

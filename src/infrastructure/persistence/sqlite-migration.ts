@@ -19,7 +19,7 @@ export class SqliteMigration implements StoreMigration {
     let from = 0;
     let to = 0;
     // The write lock is taken before the version is read, so two processes migrate one after the other.
-    sqlite.transaction(() => {
+    await sqlite.transaction(() => {
       sqlite.execute(createMigrationTable("sqlite"));
       const [row] = sqlite.all(
         sqlite.queries

@@ -128,16 +128,18 @@ describe("a SQLite store", () => {
     const run = jest.spyOn(sqlite, "run");
     await repository.save(captured, version);
     expect(run.mock.calls.map(([{ sql }]) => sql.split(" ", 3).join(" "))).toEqual([
+      "BEGIN IMMEDIATE",
       'update "payments" set',
       'insert into "operations"',
       ...captured.newEvents.map(() => 'insert into "events"'),
+      "COMMIT",
     ]);
   });
 
   it("lets nobody write between what a transaction reads and what it writes", async () => {
     const sqlite = await open();
     const other = new (loadSqlite().DatabaseSync)(path);
-    sqlite.transaction(() => {
+    await sqlite.transaction(() => {
       expect(() => other.exec("BEGIN IMMEDIATE")).toThrow("database is locked");
       return true;
     });

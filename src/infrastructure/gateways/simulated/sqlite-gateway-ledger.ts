@@ -32,7 +32,7 @@ const SCHEMA = `
  * Not for several hosts: a file has one.
  */
 export class SqliteGatewayLedger implements GatewayLedger {
-  /** One connection cannot hold two transactions. */
+  /** Work awaits its statements, and one connection cannot hold two transactions. */
   private readonly mutex = new Mutex();
   private readonly query: SqlRunner = async (sql, ...values) => this.all(sql, values);
   private readonly tables: GatewayTables = new SqlGatewayTables(this.query);
@@ -43,7 +43,7 @@ export class SqliteGatewayLedger implements GatewayLedger {
   static async open(path: string): Promise<SqliteGatewayLedger> {
     const ledger = new SqliteGatewayLedger(await SqliteDatabase.open(path));
     try {
-      ledger.migrate(path);
+      await ledger.migrate(path);
       return ledger;
     } catch (error) {
       ledger.close();
@@ -55,19 +55,20 @@ export class SqliteGatewayLedger implements GatewayLedger {
     this.database.close();
   }
 
-  transaction<T>(_paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
-    return this.mutex.runExclusive(async () => {
-      // Immediate: a read that turns into a write later could meet another writer when it is too late to wait.
-      this.database.execute("BEGIN IMMEDIATE");
+  async transaction<T>(_paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
+    const { result, settled } = await this.mutex.runExclusive(async () => {
+      const member = this.database.enter();
       try {
-        const result = await work(this.tables);
-        this.database.execute("COMMIT");
-        return result;
+        const done = await work(this.tables);
+        member.keep();
+        return { result: done, settled: member.settled };
       } catch (error) {
-        this.rollBack();
+        member.undo(error);
         throw error;
       }
     });
+    await settled;
+    return result;
   }
 
   duePayments(now: Date): Promise<readonly string[]> {
@@ -78,8 +79,8 @@ export class SqliteGatewayLedger implements GatewayLedger {
     return selectTotals(this.query);
   }
 
-  private migrate(path: string): void {
-    this.database.transaction(() => {
+  private async migrate(path: string): Promise<void> {
+    await this.database.transaction(() => {
       const [row] = this.all("PRAGMA user_version");
       const version = row === undefined ? 0n : integer(row, "user_version");
       if (version > SCHEMA_VERSION) {
@@ -90,14 +91,6 @@ export class SqliteGatewayLedger implements GatewayLedger {
       if (version === 0n) this.database.execute(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
       return true;
     });
-  }
-
-  private rollBack(): void {
-    try {
-      this.database.execute("ROLLBACK");
-    } catch {
-      // A full disk has ended the transaction already; what went wrong first is what the caller has to hear.
-    }
   }
 
   private all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {

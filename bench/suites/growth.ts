@@ -1,7 +1,7 @@
 // What does not grow: a capture with the payments in the store, and memory with the ids that were locked.
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
 import { quantile } from "../measuring/row";
-import { compare, inMicroseconds, sideBySide, type Side } from "../measuring/side-by-side";
+import { compare, inMicroseconds, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
 import { capture } from "../store/authorized";
 import { openSqliteApplication, sqlitePayments } from "../store/sqlite-payments";
@@ -16,53 +16,67 @@ export async function growth(bench: Bench): Promise<void> {
 
 async function payments(bench: Bench): Promise<void> {
   const rounds = bench.size(21, 1);
-  const captures = bench.size(500, 10);
-  const needed = (rounds + WARM_UPS) * captures;
-  const few = await sqlitePayments(needed);
-  const many = await sqlitePayments(Math.max(needed, bench.size(1_000_000, 1_000)));
-  const applications = [
-    await openSqliteApplication(few.file),
-    await openSqliteApplication(many.file),
-  ] as const;
-  const p99 = (which: 0 | 1, stride: number): Side => {
-    const { original } = which === 0 ? few : many;
-    let n = 1;
-    return async () => {
-      const microseconds: number[] = [];
-      for (let i = 0; i < captures; i += 1, n += stride) {
-        const begun = performance.now();
-        await capture(applications[which], original, n);
-        microseconds.push((performance.now() - begun) * 1_000);
-      }
-      return quantile(
-        microseconds.sort((a, b) => a - b),
-        0.99,
-      );
-    };
-  };
+  const sizes = { few: bench.size(1_000, 30), many: bench.size(1_000_000, 1_000) };
+  const measured = bench.size(500, 10);
+  const warmUp = measured / 5;
+  // All over the large store, and not where the file has just been read.
+  const stride = Math.floor(sizes.many / ((rounds + WARM_UPS) * (measured + warmUp)));
+  const many = await sqlitePayments(sizes.many);
+  const manyApplication = await openSqliteApplication(many.file);
+  let n = 1;
   try {
-    const { theirs, ours } = await sideBySide(
+    const { few, ours } = await sideBySide(
       rounds,
-      // All over the large store, and not where the file has just been read.
-      { theirs: p99(0, 1), ours: p99(1, Math.floor(bench.size(1_000_000, needed) / needed)) },
+      {
+        // A payment is captured once: with a thousand of them, each round needs a store of its own.
+        few: async () => {
+          const store = await sqlitePayments(sizes.few);
+          const application = await openSqliteApplication(store.file);
+          try {
+            for (let i = 1; i <= warmUp; i += 1) await capture(application, store.original, i);
+            return await p99(measured, (i) => capture(application, store.original, warmUp + i));
+          } finally {
+            await application.close();
+            store.remove();
+          }
+        },
+        ours: async () => {
+          const next = (): Promise<unknown> => capture(manyApplication, many.original, (n += stride));
+          for (let i = 0; i < warmUp; i += 1) await next();
+          return p99(measured, next);
+        },
+      },
       WARM_UPS,
     );
     bench.report(
       compare({
         suite: SUITE,
         work: "p99 of a capture, 1,000,000 payments in the store",
-        against: `${needed.toLocaleString("en")} payments`,
+        against: "1,000 payments",
         atMost: 1.2,
         ours,
-        theirs,
+        theirs: few,
         show: inMicroseconds,
       }),
     );
   } finally {
-    for (const application of applications) await application.close();
-    few.remove();
+    await manyApplication.close();
     many.remove();
   }
+}
+
+/** In microseconds, of calls one after the other; they are counted from 1. */
+async function p99(calls: number, call: (n: number) => Promise<unknown>): Promise<number> {
+  const microseconds: number[] = [];
+  for (let n = 1; n <= calls; n += 1) {
+    const begun = performance.now();
+    await call(n);
+    microseconds.push((performance.now() - begun) * 1_000);
+  }
+  return quantile(
+    microseconds.sort((a, b) => a - b),
+    0.99,
+  );
 }
 
 async function lockIds(bench: Bench): Promise<void> {

@@ -52,3 +52,8 @@ export function sandboxLost(sandboxId: string, reason: string): SandboxError {
 export function sandboxContended(sandboxId: string, reason: string): SandboxError {
   return new SandboxError("sandbox_contended", `sandbox ${sandboxId} ${reason}; try again`, { sandboxId });
 }
+
+/** What it says where it is a loss of the sandbox; else null. */
+export function lossOf(error: unknown): string | null {
+  return error instanceof SandboxError && error.code === "sandbox_lost" ? error.message : null;
+}

@@ -1,63 +1,42 @@
 import type { MerchantId } from "../../domain/identifiers";
 import type { PassReport } from "../operations/background-pass";
-import type { Clock } from "../ports/clock";
-import type { HandoffLock } from "../ports/handoff-lock";
 import type { IdGenerator } from "../ports/id-generator";
 import { LockContentionError, LockTimeoutError } from "../ports/lock-errors";
 import type { ResolvedLockTimeout } from "../ports/lock-timeout";
-import { StoreUnavailableError } from "../ports/payment-repository";
-import type { SnapshotStore } from "../ports/snapshot-store";
+import { listSandboxes, type SandboxPage, type SandboxQuery } from "./list-sandboxes";
 import { ManifestRecord } from "./manifest-record";
-import { Sandbox, SandboxGone } from "./sandbox";
-import { sandboxContended, SandboxError, sandboxLost, sandboxNotFound } from "./sandbox-errors";
-import type { SandboxObserver } from "./sandbox-events";
+import { worldOfSnapshot } from "./restore-snapshot";
+import type { Sandbox } from "./sandbox";
+import { SandboxArrivals, shuttingDown, type ArrivalParts } from "./sandbox-arrivals";
+import { elsewhere } from "./sandbox-elsewhere";
+import { SandboxGone } from "./sandbox-end";
+import { sandboxContended, SandboxError, sandboxNotFound } from "./sandbox-errors";
 import { parseSandboxId, type SandboxId } from "./sandbox-ids";
-import type { SandboxLimits } from "./sandbox-limits";
-import type { SandboxManifest, SnapshotInfo } from "./sandbox-manifest";
-import { SandboxOwnership } from "./sandbox-ownership";
-import type { SandboxTimers } from "./sandbox-timers";
-import type { SandboxWorld, SandboxWorlds } from "./sandbox-world";
-import { restoreSnapshot, worldOfSnapshot } from "./restore-snapshot";
+import type { SnapshotInfo } from "./sandbox-manifest";
+import type { SandboxOwnership } from "./sandbox-ownership";
+import { SandboxPlaces, type Place } from "./sandbox-places";
+import type { SandboxWorld } from "./sandbox-world";
 
-export interface SandboxesParts {
-  /** Long ownership of one sandbox. A new one is made for each attempt to own it. */
-  readonly lockFactory: (sandboxId: SandboxId) => HandoffLock;
-  readonly snapshots: SnapshotStore;
-  readonly worlds: SandboxWorlds;
-  readonly limits: SandboxLimits;
-  readonly clock: Clock;
-  readonly timers: SandboxTimers;
+export interface SandboxesParts extends ArrivalParts {
   readonly ids: IdGenerator;
-  readonly observer: SandboxObserver;
-  /** Where this instance says that it is reached. */
-  readonly ownUrl: () => string;
-}
-
-/** On its way here, or here. `waits`: its lock was waited for, as only an explicit attach does. */
-interface Place {
-  readonly arrived: Promise<Sandbox>;
-  readonly waits: boolean;
-  sandbox?: Sandbox;
 }
 
 /** Rounds of "it was here, it left, is it free?" for one request; each takes a whole hand-off. */
 const MAX_ROUNDS = 4;
-const CLAIM_LOOK_MS = 100;
 const ONE_TRY: ResolvedLockTimeout = { timeout: 0, source: "the rule that no request takes a sandbox away" };
 
 /**
  * The sandboxes of this instance. A sandbox moves here by `attach`, or because nobody alive owned it when a request came;
  * never because of the request alone. It leaves by `attach` elsewhere, when nobody uses it, by `delete` or by `close`.
- *
- * For each id there is at most one place, made before anything is awaited: requests that come while it is being filled
- * wait for the same attempt. The place is cleared when the attempt fails, or when the sandbox has left and its lock is
- * released, so a second owner in this process cannot come about either.
  */
 export class Sandboxes {
-  private readonly places = new Map<SandboxId, Place>();
+  private readonly places = new SandboxPlaces();
   private readonly stopping = new AbortController();
+  private readonly arrivals: SandboxArrivals;
 
-  constructor(private readonly parts: SandboxesParts) {}
+  constructor(private readonly parts: SandboxesParts) {
+    this.arrivals = new SandboxArrivals(parts, this.stopping.signal, (sandbox) => this.places.left(sandbox));
+  }
 
   /** A new one: empty, or as a snapshot has it, its clock included. */
   async create(merchant: MerchantId, fromSnapshot?: string): Promise<Sandbox> {
@@ -69,14 +48,14 @@ export class Sandboxes {
         : await worldOfSnapshot(snapshots, worlds, merchant, fromSnapshot);
     const id = parseSandboxId(ids.nextId());
     this.assertRoom();
-    return this.place(id, true, (ownership) => this.firstOf(id, merchant, world, ownership)).arrived;
+    return this.place(id, true, (ownership) => this.arrivals.firstOf(id, merchant, world, ownership)).arrived;
   }
 
   /** Makes it this instance's, asking the owner for it and waiting if there is one. */
   async attach(id: SandboxId, merchant: MerchantId): Promise<Sandbox> {
     await this.assertThere(id, merchant);
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const place = this.places.get(id);
+      const place = this.places.of(id);
       try {
         const sandbox = await (place ?? this.placeFor(id, true)).arrived;
         // What we brought here ourselves was here, even if somebody has asked for it meanwhile.
@@ -105,16 +84,16 @@ export class Sandboxes {
 
   /** Checkpoints it a last time and lets it go. Says whether it was here and has left. */
   async detach(id: SandboxId): Promise<boolean> {
-    const sandbox = this.places.get(id)?.sandbox;
+    const sandbox = this.places.of(id)?.sandbox;
     return sandbox === undefined ? false : sandbox.leave("unloaded");
   }
 
   /** With all its snapshots. Works on a damaged one, too, so nothing is restored for it. */
   async delete(id: SandboxId, merchant: MerchantId): Promise<void> {
     await this.assertThere(id, merchant);
-    const here = await this.places.get(id)?.arrived.catch(() => undefined);
+    const here = await this.places.of(id)?.arrived.catch(() => undefined);
     if (here !== undefined && (await here.leave("deleted"))) return this.assertDeleted(here);
-    const ownership = await this.own(id, ONE_TRY).catch(async (error: unknown) => {
+    const ownership = await this.arrivals.own(id, ONE_TRY).catch(async (error: unknown) => {
       throw isHeld(error) ? await this.elsewhere(id) : error;
     });
     try {
@@ -131,32 +110,20 @@ export class Sandboxes {
   }
 
   /** Of this merchant, newest first; nothing is attached for it. */
-  async list(
-    merchant: MerchantId,
-    { limit, before }: { readonly limit: number; readonly before?: string },
-  ): Promise<{ readonly data: readonly SandboxManifest[]; readonly next: string | null }> {
-    const ids = [...(await this.parts.snapshots.sandboxes())].reverse();
-    const found: SandboxManifest[] = [];
-    for (const text of ids) {
-      if (before !== undefined && text >= before) continue;
-      const record = await ManifestRecord.read(this.parts.snapshots, parseSandboxId(text));
-      if (record?.current.merchant !== merchant) continue;
-      if (found.length === limit) return { data: found, next: found.at(-1)?.sandboxId ?? null };
-      found.push(record.current);
-    }
-    return { data: found, next: null };
+  list(merchant: MerchantId, query: SandboxQuery): Promise<SandboxPage> {
+    return listSandboxes(this.parts.snapshots, merchant, query);
   }
 
   /** Whether it is served from this memory now. */
   isHere(id: SandboxId): boolean {
-    return this.places.get(id)?.sandbox?.isServing === true;
+    return this.places.of(id)?.sandbox?.isServing === true;
   }
 
   /** Checkpoints what has changed for long enough, and unloads what nobody uses. To be called every second or so. */
   async tend(): Promise<PassReport> {
     const { checkpointEveryMs, idleMs } = this.parts.limits;
     let [done, failed] = [0, 0];
-    for (const { sandbox } of [...this.places.values()]) {
+    for (const { sandbox } of this.places.all()) {
       if (sandbox?.isServing !== true) continue;
       if (sandbox.idleMs >= idleMs) {
         if (await sandbox.leave("unloaded")) done += 1;
@@ -172,9 +139,9 @@ export class Sandboxes {
   /** Everything is checkpointed and released; nothing is attached any more. */
   async close(): Promise<void> {
     this.stopping.abort();
-    for (let rounds = 0; this.places.size > 0 && rounds < MAX_ROUNDS; rounds += 1) {
+    for (let rounds = 0; this.places.count > 0 && rounds < MAX_ROUNDS; rounds += 1) {
       await Promise.all(
-        [...this.places.values()].map(async ({ arrived }) => {
+        this.places.all().map(async ({ arrived }) => {
           const sandbox = await arrived.catch(() => undefined);
           await sandbox?.leave("shutdown").catch(() => undefined);
         }),
@@ -200,12 +167,12 @@ export class Sandboxes {
   }
 
   private async hereOrFree(id: SandboxId, merchant: MerchantId): Promise<Sandbox> {
-    const place = this.places.get(id);
+    const place = this.places.of(id);
     try {
       if (place !== undefined) return await place.arrived;
       await this.assertThere(id, merchant);
       // Somebody else of this process may have been faster while we looked.
-      return await (this.places.get(id) ?? this.placeFor(id, false)).arrived;
+      return await (this.places.of(id) ?? this.placeFor(id, false)).arrived;
     } catch (error) {
       throw isHeld(error) ? await this.elsewhere(id) : error;
     }
@@ -213,7 +180,7 @@ export class Sandboxes {
 
   private placeFor(id: SandboxId, waits: boolean): Place {
     this.assertRoom();
-    return this.place(id, waits, (ownership) => this.restored(id, ownership));
+    return this.place(id, waits, (ownership) => this.arrivals.restored(id, ownership));
   }
 
   /** Nothing is awaited before the place is there. */
@@ -222,106 +189,8 @@ export class Sandboxes {
     waits: boolean,
     fill: (ownership: SandboxOwnership) => Promise<Sandbox>,
   ): Place {
-    const place: Place = { waits, arrived: this.arrive(id, waits, fill, () => place) };
-    this.places.set(id, place);
-    place.arrived.catch(() => this.clear(id, place));
-    return place;
-  }
-
-  private async arrive(
-    id: SandboxId,
-    waits: boolean,
-    fill: (ownership: SandboxOwnership) => Promise<Sandbox>,
-    placeNow: () => Place,
-  ): Promise<Sandbox> {
-    const ownership = await this.own(id, waits ? undefined : ONE_TRY);
-    try {
-      const sandbox = await fill(ownership);
-      const loss = ownership.loss();
-      if (loss !== null) throw sandboxLost(id, loss);
-      if (this.stopping.signal.aborted) throw shuttingDown();
-      placeNow().sandbox = sandbox;
-      sandbox.begin();
-      return sandbox;
-    } catch (error) {
-      await ownership.release();
-      throw error;
-    }
-  }
-
-  private own(id: SandboxId, timeout: ResolvedLockTimeout | undefined): Promise<SandboxOwnership> {
-    const { lockFactory, clock } = this.parts;
-    if (this.stopping.signal.aborted) return Promise.reject(shuttingDown());
-    return SandboxOwnership.take(
-      lockFactory(id),
-      (lock) =>
-        lock.acquire({
-          scope: "sandbox",
-          purpose: "sandbox",
-          signal: this.stopping.signal,
-          ...(timeout === undefined ? {} : { timeout }),
-        }),
-      () => clock.now(),
-    );
-  }
-
-  /** The manifest carries our fence before anything is served: a late owner's checkpoint finds it, and is refused. */
-  private async restored(id: SandboxId, ownership: SandboxOwnership): Promise<Sandbox> {
-    const { snapshots, worlds, ownUrl } = this.parts;
-    const manifest = await ManifestRecord.read(snapshots, id);
-    if (manifest === null) throw sandboxNotFound(id);
-    await manifest.claim(ownership.fence, ownUrl());
-    const world = await restoreSnapshot(snapshots, worlds, manifest.current);
-    const sandbox = this.sandbox(id, ownership, manifest, world, true);
-    sandbox.tell("attached");
-    return sandbox;
-  }
-
-  /** There is a snapshot before there is a manifest that names it, so whoever finds the one has the other. */
-  private async firstOf(
-    id: SandboxId,
-    merchant: MerchantId,
-    world: SandboxWorld,
-    ownership: SandboxOwnership,
-  ): Promise<Sandbox> {
-    const { snapshots, clock, ownUrl } = this.parts;
-    const manifest = ManifestRecord.fresh(snapshots, {
-      sandboxId: id,
-      merchant,
-      createdAt: clock.now(),
-      fence: ownership.fence,
-      ownerUrl: ownUrl(),
-      snapshot: null,
-      previous: null,
-      kept: [],
-    });
-    const sandbox = this.sandbox(id, ownership, manifest, world, false);
-    await sandbox.saveFirst();
-    sandbox.tell("created");
-    return sandbox;
-  }
-
-  private sandbox(
-    id: SandboxId,
-    ownership: SandboxOwnership,
-    manifest: ManifestRecord,
-    world: SandboxWorld,
-    isSaved: boolean,
-  ): Sandbox {
-    const { snapshots, limits, timers, clock, observer } = this.parts;
-    const onGone = (): void => {
-      const place = this.places.get(id);
-      if (place?.sandbox === sandbox) this.clear(id, place);
-    };
-    const sandbox = new Sandbox(
-      { id, ownership, manifest, world, snapshots, limits, timers, clock, observer, onGone },
-      isSaved,
-    );
-    return sandbox;
-  }
-
-  private clear(id: SandboxId, place: Place): void {
-    if (this.places.get(id) === place) this.places.delete(id);
+    const timeout = waits ? undefined : ONE_TRY;
+    return this.places.fill(id, waits, (here) => this.arrivals.arrive(id, timeout, fill, here));
   }
 
   /** To others than its merchant it does not exist, and nobody else's request may make it move. */
@@ -338,30 +207,15 @@ export class Sandboxes {
   private assertRoom(): void {
     const { sandboxes } = this.parts.limits;
     if (this.stopping.signal.aborted) throw shuttingDown();
-    if (this.places.size < sandboxes) return;
+    if (this.places.count < sandboxes) return;
     throw new SandboxError(
       "sandbox_limit_reached",
       `this instance holds ${sandboxes} sandboxes, and no more: delete one, let one idle, or ask another instance`,
     );
   }
 
-  /** Where it is. For a moment after a release the next owner has not yet said who it is. */
-  private async elsewhere(id: SandboxId): Promise<SandboxError> {
-    const { snapshots, timers, limits, ownUrl } = this.parts;
-    const untilMs = timers.monotonicMs() + limits.claimMs;
-    do {
-      const record = await ManifestRecord.read(snapshots, id);
-      if (record === null) return sandboxNotFound(id);
-      const { ownerUrl } = record.current;
-      if (ownerUrl !== ownUrl()) {
-        return new SandboxError("sandbox_elsewhere", `sandbox ${id} is at ${ownerUrl}`, {
-          sandboxId: id,
-          ownerUrl,
-        });
-      }
-      await new Promise<void>((resolve) => timers.after(CLAIM_LOOK_MS, resolve));
-    } while (timers.monotonicMs() < untilMs && !this.stopping.signal.aborted);
-    return sandboxContended(id, "is between two owners");
+  private elsewhere(id: SandboxId): Promise<SandboxError> {
+    return elsewhere(id, this.parts, this.stopping.signal);
   }
 }
 
@@ -374,8 +228,4 @@ function told(error: unknown, id: SandboxId): unknown {
   return error instanceof LockContentionError
     ? sandboxContended(id, "is being handed over to somebody who asked before")
     : error;
-}
-
-function shuttingDown(): StoreUnavailableError {
-  return new StoreUnavailableError("the service is shutting down");
 }

@@ -22,7 +22,7 @@ export function presentSandbox(sandbox: Sandbox): z.output<typeof sandboxAnswer>
       ...presentSnapshot(sandboxId, info),
       kept: kept.some(({ name }) => name === info.name),
     })),
-    events: sandbox.events.map(({ type, at, snapshotId: id, reason }) => ({
+    events: sandbox.history.events.map(({ type, at, snapshotId: id, reason }) => ({
       type,
       at: at.toISOString(),
       ...(id === undefined ? {} : { snapshotId: id }),

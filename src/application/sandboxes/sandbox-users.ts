@@ -29,7 +29,7 @@ export class SandboxUsers {
   }
 
   /** Resolves when nobody is inside. Bounded: a hanging request must not keep the sandbox from whoever waits for it. */
-  drained(withinMs: number, lost: Promise<never>): Promise<void> {
+  drained(withinMs: number): Promise<void> {
     if (this.isEmpty) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
@@ -39,7 +39,6 @@ export class SandboxUsers {
       };
       const cancel = this.timers.after(withinMs, end);
       this.onQuiet = end;
-      void lost.catch(end);
     });
   }
 }

@@ -176,7 +176,7 @@ export class Sandbox {
   }
 
   private async goThroughWith(reason: LeaveReason): Promise<void> {
-    await this.users.drained(this.parts.limits.drainMs, this.end.lost);
+    await this.users.drained(this.parts.limits.drainMs);
     if (this.phaseNow() === "gone") return;
     this.phase = "sealed";
     try {

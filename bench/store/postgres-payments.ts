@@ -72,7 +72,7 @@ async function copyRows(client: Client, original: string, count: number): Promis
     const key = name === "payments" ? "id" : "payment_id";
     tables.push({ name, rows: await rowsOf(client, name, key, original) });
   }
-  for (const name of GATEWAY_TABLES) {
+  for (const name of [...GATEWAY_TABLES, "gateway_versions"]) {
     const rows = await rowsOf(client, `holdfast_gateway.${name}`, "payment_id", original);
     tables.push({
       name: `holdfast_gateway.${name}`,

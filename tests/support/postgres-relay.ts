@@ -11,6 +11,8 @@ export interface PostgresRelay {
   readonly url: string;
   /** Answers that let the client go on: one for each round trip. */
   readonly roundTrips: number;
+  /** How many messages of this type the server has sent: `1` is a statement parsed, `T` its columns told. */
+  answers(type: string): number;
   /** Lets these happen to the next statements, one each, and ends the connection each time. */
   lose(...accidents: readonly Accident[]): void;
   /** Ends every connection that is open now. */
@@ -22,7 +24,7 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
   const server = new URL(target);
   const sockets = new Set<Socket>();
   let accidents: Accident[] = [];
-  let roundTrips = 0;
+  const answers = new Map<number, number>();
 
   const relay = createServer((client) => {
     const upstream = connect(Number(server.port || 5432), server.hostname);
@@ -45,9 +47,8 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
       else upstream.write(data);
     });
     const messages = messageReader((type) => {
-      if (type !== READY_FOR_QUERY) return;
-      started = true;
-      roundTrips += 1;
+      answers.set(type, (answers.get(type) ?? 0) + 1);
+      started ||= type === READY_FOR_QUERY;
     });
     upstream.on("data", (data) => {
       if (losingAnswer) {
@@ -66,8 +67,9 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
   return {
     url: url.href,
     get roundTrips() {
-      return roundTrips;
+      return answers.get(READY_FOR_QUERY) ?? 0;
     },
+    answers: (type) => answers.get(type.charCodeAt(0)) ?? 0,
     lose: (...next) => {
       accidents = [...next];
     },

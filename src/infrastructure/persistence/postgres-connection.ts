@@ -6,18 +6,21 @@ const BIGINT_OID = 20;
 
 /** How each connection of this program is made, whatever it is for. */
 export function connectionConfig(url: string, applicationName = "holdfast"): PoolConfig {
-  const { types } = loadPostgres();
   return {
     connectionString: url,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
     // For these connections only: the driver's own table belongs to everybody in the process.
-    types: {
-      getTypeParser: (oid: number, format?: "text" | "binary"): ((text: string) => unknown) =>
-        oid === BIGINT_OID ? BigInt : (types.getTypeParser(oid, format) as (text: string) => unknown),
-    },
+    types: { getTypeParser: parserOf },
   };
+}
+
+/** How a value of that type is read. */
+export function parserOf(oid: number, format?: "text" | "binary"): (text: string) => unknown {
+  return oid === BIGINT_OID
+    ? BigInt
+    : (loadPostgres().types.getTypeParser(oid, format) as (text: string) => unknown);
 }
 
 /** A database may be set to acknowledge commits before they are on the disk; payments must not be. */

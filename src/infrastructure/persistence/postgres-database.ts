@@ -2,6 +2,7 @@ import { PostgresAdapter, PostgresQueryCompiler, type CompiledQuery } from "kyse
 import { connectionConfig, makeDurable } from "./postgres-connection";
 import { loadPostgres, type Client, type Pool } from "./postgres-driver";
 import { isConnectionLost, isUndoneForOthers, translatePostgresError } from "./postgres-errors";
+import { PreparedRun } from "./prepared-run";
 import { queryBuilder, type SqlDatabase } from "./sql-database";
 
 /** A query of ours is answered in a few milliseconds; each wait has a bound nevertheless. */
@@ -53,6 +54,8 @@ export class PostgresDatabase implements SqlDatabase {
     });
     // Without a listener, the end of an idle connection would be the end of the process.
     this.pool.on("error", (error) => options.onConnectionLost?.(error));
+    // Nor of one that is at work: its query is told.
+    this.pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   /** For a query that may be done twice without harm. */
@@ -110,20 +113,32 @@ export class PostgresDatabase implements SqlDatabase {
     if (!this.pool.ended) await this.pool.end();
   }
 
-  /** One round trip: each statement is a transaction of its own, prepared by its name on first use. */
   private async attempt<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { rows } = await this.pool.query({
-          name: this.nameOf(query.sql),
-          text: query.sql,
-          values: [...query.parameters],
-        });
-        return rows as Row[];
+        return await this.run(query);
       } catch (error) {
         if (attempt >= ATTEMPTS || !isUndoneForOthers(error)) throw error;
       }
     }
+  }
+
+  /** One round trip: each statement is a transaction of its own, prepared by its name on first use. */
+  private run<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      let giveBack: (error?: Error) => void = () => {};
+      const run = new PreparedRun<Row>(this.nameOf(sql), sql, parameters, (error, rows) => {
+        // After an error the connection is closed: who knows what it still expects, or which plan no longer fits.
+        giveBack(error ?? undefined);
+        if (error === null) resolve(rows);
+        else reject(error);
+      });
+      this.pool.connect((error, client, release) => {
+        if (client === undefined) return reject(error ?? new Error("the pool has no connection"));
+        giveBack = release;
+        client.query(run);
+      });
+    });
   }
 
   private nameOf(text: string): string {

@@ -65,10 +65,10 @@ export class PreparedRun<Row> implements Submittable {
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     const row: Record<string, unknown> = {};
-    for (const [i, { name, parse }] of this.columns.entries()) {
-      const text = fields[i] ?? null;
-      row[name] = text === null ? null : parse(text);
-    }
+    fields.forEach((text, i) => {
+      const column = this.columns[i];
+      if (column !== undefined) row[column.name] = text === null ? null : column.parse(text);
+    });
     this.rows.push(row as Row);
   }
 

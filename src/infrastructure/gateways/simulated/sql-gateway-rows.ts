@@ -5,6 +5,8 @@ import type { OperationKind } from "../../../domain/operation";
 import type { GatewayMove, LedgerAuthorization, LedgerEntry, LedgerState } from "./gateway-ledger";
 import { recordedAnswerSchema } from "./gateway-snapshot";
 
+const authorizationStatus = z.enum(["open", "captured", "voided", "gone"]);
+
 export type SqlValue = string | bigint | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
@@ -41,7 +43,7 @@ export function toAuthorization(row: Row): LedgerAuthorization {
     paymentId: textOrNull(row, "payment_id"),
     amount: toMoney(row),
     paymentMethod: text(row, "payment_method"),
-    status: z.enum(["open", "captured", "voided", "gone"]).parse(row["status"]),
+    status: authorizationStatus.parse(row["status"]),
     reserved: integer(row, "reserved"),
     captured: integer(row, "captured"),
     refunded: integer(row, "refunded"),

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { inParallel } from "../../src/application/operations/in-parallel";
 import { HoldfastProcess } from "../support/holdfast-process";
@@ -68,13 +68,13 @@ export async function runCrashMatrix(
     acknowledged.get(cell.name)!.push({ kind, answer });
     ids.set(cell.name, answer.body.payment?.id ?? answer.body.paymentId);
   };
-  const server = (options: Omit<CrashingServerOptions, "store">) =>
+  const server = (options: Omit<CrashingServerOptions, "built" | "store">) =>
     new HoldfastProcess(
       [
         "-r",
         require.resolve("esbuild-register"),
         join(__dirname, "crashing-server.ts"),
-        JSON.stringify({ store, ...options }),
+        JSON.stringify({ built: dirname(builtMain), store, ...options } satisfies CrashingServerOptions),
       ],
       { cwd: folder },
     );
@@ -127,7 +127,10 @@ export async function runCrashMatrix(
     assertDied(await running.ended, point);
   }
 
-  const last = new HoldfastProcess([builtMain, "serve", "--store", store, "--port", "0"], { cwd: folder });
+  const last = new HoldfastProcess(
+    [builtMain, "serve", "--store", store, "--port", "0", "--pass-interval", "1"],
+    { cwd: folder },
+  );
   try {
     const url = await last.url();
     const onItsOwn = await eachUntil("has nothing open", (cell) => settledAccount(url, cell));

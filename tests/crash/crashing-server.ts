@@ -1,11 +1,15 @@
-import { openApplication } from "../../src/infrastructure/composition/application";
-import { serve } from "../../src/infrastructure/composition/serve";
-import { tokens } from "../../src/infrastructure/composition/tokens";
-import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type * as applicationModule from "../../src/infrastructure/composition/application";
+import type * as serveModule from "../../src/infrastructure/composition/serve";
+import type * as tokensModule from "../../src/infrastructure/composition/tokens";
+import type * as configurationModule from "../../src/infrastructure/configuration/configuration";
 import { Crash, type CrashPoint } from "./crash-point";
 
 /** What `crashingServer` in `crash-run.ts` passes on, as JSON. */
 export interface CrashingServerOptions {
+  /** The folder of the built program. Twenty processes that compile the sources anew would do little else. */
+  readonly built: string;
   readonly store: string;
   /** How far its clock is behind: what it leaves open is due for whoever comes after it. */
   readonly behindMs: number;
@@ -16,7 +20,12 @@ export interface CrashingServerOptions {
 }
 
 // `holdfast serve`, but for a clock that is behind and a point where it kills itself.
-async function main({ store, behindMs, passInterval, crash }: CrashingServerOptions): Promise<void> {
+async function main({ built, store, behindMs, passInterval, crash }: CrashingServerOptions): Promise<void> {
+  const fromBuilt = createRequire(join(built, "infrastructure", "/"));
+  const { openApplication } = fromBuilt("./composition/application") as typeof applicationModule;
+  const { serve } = fromBuilt("./composition/serve") as typeof serveModule;
+  const { tokens } = fromBuilt("./composition/tokens") as typeof tokensModule;
+  const { readConfiguration } = fromBuilt("./configuration/configuration") as typeof configurationModule;
   const configuration = readConfiguration({
     flags: { store, port: "0", "pass-interval": String(passInterval), "log-level": "warn" },
     environment: {},

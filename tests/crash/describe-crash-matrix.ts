@@ -5,7 +5,7 @@ import { builtProgram } from "../support/built-program";
 import { cells, movements, movesInTheEnd, movesOnItsOwn, type Cell } from "./crash-matrix";
 import { openOperations, runCrashMatrix, type Account, type CellOutcome } from "./crash-run";
 
-/** About twenty processes, one after the other, each of which compiles what it loads. */
+/** About twenty processes, one after the other. */
 const RUN_TIMEOUT_MS = 240_000;
 
 /** `store`: the URL of one that is empty. */

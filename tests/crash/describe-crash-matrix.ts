@@ -2,7 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtProgram } from "../support/built-program";
-import { cells, movements, movesInTheEnd, movesOnItsOwn, type Cell } from "./crash-matrix";
+import {
+  cells,
+  firstCrashes,
+  gatewayActs,
+  movements,
+  movesInTheEnd,
+  movesOnItsOwn,
+  secondCrashes,
+  type Cell,
+} from "./crash-matrix";
 import { openOperations, runCrashMatrix, type Account, type CellOutcome } from "./crash-run";
 
 /** About twenty processes, one after the other. */
@@ -17,6 +26,17 @@ export function describeCrashMatrix(name: string, store: (folder: string) => str
       outcomes = await runCrashMatrix(await store(folder), folder, await builtProgram());
     }, RUN_TIMEOUT_MS);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    test("every movement meets every crash and every act of the gateway", () => {
+      const kinds = Object.keys(movements).length;
+      const crashes = Object.keys(firstCrashes).length + Object.keys(secondCrashes).length;
+      expect(new Set(cells.map(({ kind, first, second }) => `${kind} ${first} ${second}`)).size).toBe(
+        kinds * crashes,
+      );
+      expect(new Set(cells.map(({ kind, gateway }) => `${kind} ${gateway}`)).size).toBe(
+        kinds * Object.keys(gatewayActs).length,
+      );
+    });
 
     test.each(cells)("$name: one movement or none, and every answer stays true", (cell) => {
       const { acknowledged, onItsOwn, again, inTheEnd } = outcomes.get(cell.name)!;

@@ -10,6 +10,7 @@ import {
   serializeRecord,
   type LockRecord,
 } from "../../src/infrastructure/locking/file/lock-record";
+import { size } from "../support/test-size";
 import { exploreAll, type Exploration, type Steps } from "./interleavings";
 
 /** The lock, a disk that holds a few files, and who is alive and inside. */
@@ -188,11 +189,11 @@ const isBreaker = (path: string) => path.endsWith(".breaking");
 
 describe("an exclusively created lock file whose holder is dead, in every order of steps", () => {
   for (const scenario of [
-    { processes: 2, attempts: 2, crashes: 2 },
-    { processes: 3, attempts: 1, crashes: 1 },
+    { processes: 2, attempts: 2, crashes: size(2, 1) },
+    { processes: 3, attempts: 1, crashes: size(1, 0) },
     { processes: 2, attempts: 2, crashes: 1, leftOver: [LOCK, "L.breaking"] },
     { processes: 2, attempts: 1, crashes: 0, leftOver: [LOCK, "L.breaking", "L.breaking.breaking"] },
-    { processes: 3, attempts: 1, crashes: 1, leftOver: [] },
+    { processes: 3, attempts: 1, crashes: size(1, 0), leftOver: [] },
   ] satisfies Scenario[]) {
     it(`lets one in at a time, and the next one in at the end: ${JSON.stringify(scenario)}`, async () => {
       const { states, failure } = await explore(scenario);

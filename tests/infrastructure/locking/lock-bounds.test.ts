@@ -6,6 +6,10 @@ import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-loc
 import type { LockClock } from "../../../src/infrastructure/locking/lock-clock";
 import { FakeLockServer } from "../../support/fake-lock-backend";
 import { Gate, settled } from "../../support/gate";
+import { size } from "../../support/test-size";
+
+const CANCELLED = size(100_000, 20_000);
+const SERVED = size(10_000, 2_000);
 
 /** Real time, and a count of the timers that nobody has cancelled. */
 class CountingClock implements LockClock {
@@ -59,8 +63,8 @@ async function nothingIsLeft({ locks, clock, leftAtBackend }: Subject): Promise<
 }
 
 describe.each([
-  { name: "InMemoryLockProvider", open: inMemory, ids: 1_000_000 },
-  { name: "LinedLockProvider", open: lined, ids: 50_000 },
+  { name: "InMemoryLockProvider", open: inMemory, ids: size(1_000_000, 100_000) },
+  { name: "LinedLockProvider", open: lined, ids: size(50_000, 10_000) },
 ])("$name keeps nothing", ({ open, ids }) => {
   it(`of ${ids.toLocaleString("en")} ids`, async () => {
     const subject = open();
@@ -74,13 +78,13 @@ describe.each([
     if (subject.locks instanceof InMemoryLockProvider) expect(subject.clock.made).toBe(0);
   }, 60_000);
 
-  it("of a hundred thousand cancelled waiters, nor on the signal that they shared", async () => {
+  it(`of ${CANCELLED.toLocaleString("en")} cancelled waiters, nor on the signal that they shared`, async () => {
     const subject = open();
     const gate = new Gate();
     const stop = new AbortController();
     const holder = subject.locks.withLock("a", () => gate.passed);
     await settled();
-    const outcomes = Array.from({ length: 100_000 }, () =>
+    const outcomes = Array.from({ length: CANCELLED }, () =>
       subject.locks
         .withLock("a", async () => "never", { signal: stop.signal })
         .catch((error: unknown) => error instanceof LockCancelledError),
@@ -97,14 +101,14 @@ describe.each([
     await nothingIsLeft(subject);
   }, 60_000);
 
-  it("of ten thousand waiters on one id who are served", async () => {
+  it(`of ${SERVED.toLocaleString("en")} waiters on one id who are served`, async () => {
     const subject = open();
     const stop = new AbortController();
     let served = 0;
     const section = async (): Promise<void> => void (served += 1);
     const { signal } = stop;
-    await Promise.all(Array.from({ length: 10_000 }, () => subject.locks.withLock("a", section, { signal })));
-    expect(served).toBe(10_000);
+    await Promise.all(Array.from({ length: SERVED }, () => subject.locks.withLock("a", section, { signal })));
+    expect(served).toBe(SERVED);
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
     await nothingIsLeft(subject);
   }, 60_000);

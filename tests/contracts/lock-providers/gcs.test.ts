@@ -2,6 +2,7 @@ import { GcsLeaseLockProvider } from "../../../src/infrastructure/locking/lease/
 import type { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs-lease-record-store";
 import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/lease-record-store";
 import { describeLockProvider } from "../../../src/lock-contract";
+import { nextMillisecond } from "../../support/next-millisecond";
 import { openGcsWorld } from "../../support/gcs-locks";
 
 describeLockProvider(
@@ -24,7 +25,10 @@ describeLockProvider(
         lease: {
           another: () => world.provider(),
           // As after a stall in which the store was cleaned up: what the holder had is gone.
-          lose: async (id) => world.put(id, null),
+          lose: async (id) => {
+            await world.put(id, null);
+            await nextMillisecond();
+          },
           failReleases: () => {
             const release = /"ownerId":null/;
             if (world.standIn !== undefined)

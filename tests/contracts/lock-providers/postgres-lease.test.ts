@@ -1,6 +1,7 @@
 import { LeaseLockProvider } from "../../../src/infrastructure/locking/lease/lease-lock-provider";
 import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres-lease-record-store";
 import { describeLockProvider } from "../../../src/lock-contract";
+import { nextMillisecond } from "../../support/next-millisecond";
 import { QUICK_LEASE } from "../../support/gcs-locks";
 import { query } from "../../support/postgres-locks";
 import { refuseReleases } from "../../support/refuse-releases";
@@ -40,6 +41,7 @@ describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
             another: () => provider().locks,
             lose: async (id) => {
               await query(url, `DELETE FROM ${schema}.leases WHERE resource_id = $1`, [JSON.stringify(id)]);
+              await nextMillisecond();
             },
             failReleases: () => refuseReleases(records),
           },

@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { RedisLeaseLockProvider } from "../../../src/infrastructure/locking/lease/redis-lease-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
 import { QUICK_LEASE } from "../../support/gcs-locks";
+import { nextMillisecond } from "../../support/next-millisecond";
 import { refuseReleases } from "../../support/refuse-releases";
 import { describeWithRedis } from "../../support/servers";
 import { typescriptChild } from "../../support/typescript-child";
@@ -40,6 +41,7 @@ describeWithRedis("on Redis", (server) => {
               const redis = new Redis(url);
               await redis.del(keyPrefix + id);
               redis.disconnect();
+              await nextMillisecond();
             },
             failReleases: () => refuseReleases(locks.records),
           },

@@ -17,6 +17,8 @@ import { assertCapturedOnce, openPostgresApplication, postgresPayments } from ".
 const SUITE = "postgres";
 const CALLERS = [1, 8, 32];
 const WARM_UPS = 1;
+/** Rounds before the first: by then the program's code has been compiled, as a server's is. */
+const ROUNDS_TO_COMPILE = 10;
 const CONNECTIONS = 10;
 
 export async function postgres(bench: Bench): Promise<void> {
@@ -31,7 +33,8 @@ export async function postgres(bench: Bench): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-pgbench-"));
   try {
     const perCallers = CALLERS.map((callers) => perRound + pgbenchTakes(perRound, callers));
-    const needed = (rounds + WARM_UPS) * perCallers.reduce((sum, taken) => sum + taken, 0);
+    const inRounds = (rounds + WARM_UPS) * perCallers.reduce((sum, each) => sum + each, 0);
+    const needed = inRounds + ROUNDS_TO_COMPILE * perRound;
     const { original, sent } = await postgresPayments(database.url, needed);
     const script = join(folder, "capture.sql");
     writeFileSync(script, pgbenchScript(sent));
@@ -40,21 +43,23 @@ export async function postgres(bench: Bench): Promise<void> {
     let taken = 0;
     const take = (count: number): number => (taken += count) - count;
     const application = await openPostgresApplication(database.url, CONNECTIONS);
+    const captureRate = async (callers: number): Promise<number> => {
+      const base = take(perRound);
+      let n = 0;
+      const begun = performance.now();
+      const caller = async (): Promise<void> => {
+        while (n < perRound) await capture(application, original, base + (n += 1));
+      };
+      await Promise.all(Array.from({ length: callers }, caller));
+      return (perRound * 1_000) / (performance.now() - begun);
+    };
     try {
+      for (let round = 0; round < ROUNDS_TO_COMPILE; round += 1) await captureRate(Math.max(...CALLERS));
       for (const callers of CALLERS) {
         const { ours, theirs } = await sideBySide(
           rounds,
           {
-            ours: async () => {
-              const base = take(perRound);
-              let n = 0;
-              const begun = performance.now();
-              const caller = async (): Promise<void> => {
-                while (n < perRound) await capture(application, original, base + (n += 1));
-              };
-              await Promise.all(Array.from({ length: callers }, caller));
-              return (perRound * 1_000) / (performance.now() - begun);
-            },
+            ours: () => captureRate(callers),
             theirs: () =>
               pgbenchRate({
                 ...{ program: pgbench, script, url: database.url, folder: logs, callers },

@@ -5,6 +5,9 @@ type Level = "warn" | "info" | "debug" | "trace";
 /** As much of a structured logger as is needed here; pino is one. */
 export type LockLogger = {
   readonly [level in Level]: (facts: object, message: string) => void;
+} & {
+  /** Asked first: most of what happens to locks is told to nobody. */
+  isLevelEnabled(level: Level): boolean;
 };
 
 /** Nobody can do anything about a lock that works: what costs money or sleep comes first. */
@@ -25,7 +28,11 @@ const LEVELS: Record<LockEventType, Level> = {
 /** Writes what happens to locks as structured lines. */
 export function lockLog(logger: LockLogger): LockObserver {
   return {
-    notify: (event) => logger[LEVELS[event.type]](factsOf(event), `lock ${event.type.replaceAll("_", " ")}`),
+    notify: (event) => {
+      const level = LEVELS[event.type];
+      if (logger.isLevelEnabled(level))
+        logger[level](factsOf(event), `lock ${event.type.replaceAll("_", " ")}`);
+    },
   };
 }
 

@@ -5,6 +5,9 @@ export interface RecordedQuery {
   readonly values: readonly unknown[];
 }
 
+/** The lock session's own, which may be due meanwhile: no part of what is recorded. */
+const HEARTBEAT = "SELECT 1";
+
 /** Runs the work while everything that is sent over any connection is written down. */
 export async function recordingQueries(work: () => Promise<unknown>): Promise<readonly RecordedQuery[]> {
   const sent: RecordedQuery[] = [];
@@ -13,7 +16,7 @@ export async function recordingQueries(work: () => Promise<unknown>): Promise<re
     const [first, second] = args;
     const { text = "", values = [] } =
       typeof first === "string" ? { text: first } : (first as { text?: string; values?: unknown[] });
-    sent.push({ text, values: Array.isArray(second) ? second : values });
+    if (text !== HEARTBEAT) sent.push({ text, values: Array.isArray(second) ? second : values });
     return query.apply(this, args);
   };
   Object.assign(Client.prototype, { query: recording });

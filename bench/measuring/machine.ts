@@ -9,7 +9,7 @@ export function describeMachine(): Readonly<Record<string, string>> {
   return {
     cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? "unknown"}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    system: `${platform()} ${release()} ${arch()}`,
+    system: `${platform()} ${release().split("-")[0]!} ${arch()}`,
     node: process.version,
     "load at the beginning": loadavg()[0]!.toFixed(1),
   };

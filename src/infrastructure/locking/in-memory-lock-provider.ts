@@ -45,13 +45,13 @@ export class InMemoryLockProvider implements LockProvider, LockQueues {
       const entry = this.line.enter(resourceId);
       const turn = this.line.turn(entry, wait);
       if (turn === undefined) return this.lend(entry, wait, criticalSection);
-      return turn.then(() => this.lend(entry, wait, criticalSection));
+      return turn.then(() => this.lendAfterWait(entry, wait, criticalSection));
     } catch (refusal) {
       return rejected(refusal);
     }
   }
 
-  private async lend<T>(
+  private lendAfterWait<T>(
     entry: Entry,
     wait: Wait,
     criticalSection: (hold: LockHold) => Promise<T>,
@@ -62,6 +62,14 @@ export class InMemoryLockProvider implements LockProvider, LockQueues {
       this.line.pass(entry);
       throw cancelled;
     }
+    return this.lend(entry, wait, criticalSection);
+  }
+
+  private async lend<T>(
+    entry: Entry,
+    wait: Wait,
+    criticalSection: (hold: LockHold) => Promise<T>,
+  ): Promise<T> {
     const { resourceId, options, waitedMs, waitedFor } = wait;
     const sinceMs = this.settings.clock.wallMs();
     const token = this.fencing.next(sinceMs);

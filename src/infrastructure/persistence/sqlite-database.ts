@@ -52,7 +52,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Waits for what is being written: nobody is shown what the disk does not have. */
   async rows<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
-    for (let { underway } = this.commits; underway !== undefined; { underway } = this.commits) await underway;
+    while (this.commits.isUnderway) await this.commits.over();
     return this.all(query);
   }
 
@@ -95,7 +95,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** The same for work that awaits its own statements. Whoever enters keeps everybody else out until it leaves. */
   enter(): Membership {
-    if (this.commits.underway === undefined) this.assertInPlace();
+    if (!this.commits.isUnderway) this.assertInPlace();
     return this.commits.enter();
   }
 

@@ -32,9 +32,14 @@ export class GroupCommit {
 
   constructor(private readonly connection: GroupConnection) {}
 
-  /** Resolves when what is being written now is on the disk or undone; undefined when nothing is. */
-  get underway(): Promise<unknown> | undefined {
-    return this.group?.settled.catch(() => {});
+  /** Something is being written that the disk does not have yet. */
+  get isUnderway(): boolean {
+    return this.group !== undefined;
+  }
+
+  /** Resolves when that is on the disk or undone. */
+  async over(): Promise<void> {
+    await this.group?.settled.catch(() => {});
   }
 
   /** Takes the write lock with the first. Must be kept or undone before the next enters. */

@@ -35,6 +35,9 @@ export class SqliteGatewayLedger implements GatewayLedger {
   /** Work awaits its statements, and one connection cannot hold two transactions. */
   private readonly mutex = new Mutex();
   private readonly query: SqlRunner = async (sql, ...values) => this.all(sql, values);
+  /** Outside of a transaction: shows nothing that is not on the disk yet. */
+  private readonly committed: SqlRunner = (sql, ...values) =>
+    this.database.rows<Row>(CompiledQuery.raw(sql, [...values]));
   private readonly tables: GatewayTables = new SqlGatewayTables(this.query);
 
   private constructor(private readonly database: SqliteDatabase) {}
@@ -72,11 +75,11 @@ export class SqliteGatewayLedger implements GatewayLedger {
   }
 
   duePayments(now: Date): Promise<readonly string[]> {
-    return selectDuePayments(this.query, now);
+    return selectDuePayments(this.committed, now);
   }
 
   totals(): Promise<MoveTotals> {
-    return selectTotals(this.query);
+    return selectTotals(this.committed);
   }
 
   private async migrate(path: string): Promise<void> {

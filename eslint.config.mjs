@@ -5,6 +5,10 @@ const decorator = {
   selector: "Decorator",
   message: "Wiring lives in src/infrastructure/composition, as typed tokens.",
 };
+const platformData = {
+  name: "Intl",
+  message: "What a currency or a language is must not change with Node: see src/domain/iso-4217.ts.",
+};
 const readsTheClock = {
   selector: "NewExpression[callee.name='Date'][arguments.length=0]",
   message: "Ask the Clock port.",
@@ -63,13 +67,16 @@ export default defineConfig(
   {
     files: ["src/**/*.ts"],
     ignores: ["src/infrastructure/composition/**"],
-    rules: { "no-restricted-syntax": ["error", decorator] },
+    rules: {
+      "no-restricted-syntax": ["error", decorator],
+      "no-restricted-globals": ["error", platformData],
+    },
   },
   {
     // Time, randomness and surroundings come in as arguments or ports, or no test could choose them.
     files: ["src/domain/**/*.ts", "src/application/**/*.ts"],
     rules: {
-      "no-restricted-globals": ["error", "process", "performance", "setInterval"],
+      "no-restricted-globals": ["error", "process", "performance", "setInterval", platformData],
       "no-restricted-properties": [
         "error",
         { object: "Date", property: "now" },

@@ -23,18 +23,26 @@ install_tools() {
   as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-use_suitable_node() { # folder: an old Node is good enough to fetch a newer one from the registry
-  suitable_node && return
+fetch_node() { # line, folder: one that works is good enough to fetch another from the registry
   local machine
   case $(uname -m) in
     x86_64) machine=x64 ;;
     aarch64) machine=arm64 ;;
     *) return 1 ;;
   esac
-  local wanted
-  wanted=$(cat .nvmrc)
-  npm install --prefix "$1" --no-audit --no-fund "node-linux-$machine@$wanted" npm@11 >/dev/null || return
-  export PATH="$1/node_modules/node-linux-$machine/bin:$1/node_modules/.bin:$PATH"
+  mkdir -p "$2"
+  npm install --prefix "$2" --no-audit --no-fund "node-linux-$machine@$1" npm@11 >/dev/null || return
+  node_path="$2/node_modules/node-linux-$machine/bin:$2/node_modules/.bin"
+}
+
+use_suitable_node() { # folder
+  suitable_node && return
+  fetch_node "$(cat .nvmrc)" "$1" || return
+  export PATH="$node_path:$PATH"
   hash -r
   suitable_node
+}
+
+other_line() { # the other end of what is supported: 24 where this is older, 20 where it is not
+  node -p 'Number(process.versions.node.split(".")[0]) < 24 ? 24 : 20'
 }

@@ -19,6 +19,7 @@ export {
   LockUnavailableError,
   type LockErrorCode,
 } from "./application/ports/lock-errors";
+export { detached } from "./infrastructure/locking/reentrancy";
 export { withLocks } from "./application/with-locks";
 
 export { FileLockProvider } from "./infrastructure/locking/file/file-lock-provider";

@@ -11,7 +11,15 @@ async function main(): Promise<void> {
       if (error.code !== "EPIPE") throw error;
     });
   }
-  process.exitCode = await runCli(process.argv.slice(2), cliBackend(process.env, version()), process);
+  const seen = { interrupt: false };
+  const interrupted = (): void => void (seen.interrupt = true);
+  const backend = cliBackend(process.env, version());
+  const status = await runCli(process.argv.slice(2), backend, process, interrupted);
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise<void>((resolve) => void stream.write("", () => resolve()));
+  if (seen.interrupt) process.kill(process.pid, "SIGINT");
+  // Whatever is still open (a connection to a service that does not answer) does not keep anybody waiting.
+  process.exit(status);
 }
 
 if (require.main === module) void main();

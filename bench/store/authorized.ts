@@ -5,7 +5,7 @@ import type { CapturePaymentCommand } from "../../src/application/use-cases/capt
 import type { Application } from "../../src/infrastructure/composition/application";
 import { tokens } from "../../src/infrastructure/composition/tokens";
 import { parseIdempotencyKey, parseMerchantId, parsePaymentId } from "../../src/domain/identifiers";
-import { parseCurrency } from "../../src/domain/money";
+import { money, parseCurrency } from "../../src/domain/money";
 import { numbered } from "./numbered-payments";
 
 const caller: Caller = { merchant: parseMerchantId("default"), actor: { apiKey: null, requestId: "bench" } };
@@ -15,7 +15,7 @@ export async function authorizeOne({ container }: Application): Promise<string> 
   const { payment } = await container.get(tokens.authorizePayment).execute(
     {
       idempotencyKey: parseIdempotencyKey(randomUUID()),
-      amount: { amount: 1_000n, currency: parseCurrency("EUR") },
+      amount: money(1_000n, parseCurrency("EUR")),
       paymentMethod: "tok_ok",
       reference: null,
       metadata: {},

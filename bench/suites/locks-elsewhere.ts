@@ -23,8 +23,10 @@ const IDS = 100;
 export async function locksElsewhere(bench: Bench): Promise<void> {
   if (await redisAnswers(serverUrl("redis"))) await inRedis(bench);
   else bench.leaveOut("locks in Redis", "no Redis answers");
-  if (await postgresAnswers(serverUrl("postgres"))) await inPostgres(bench);
-  else bench.leaveOut("locks in PostgreSQL", "no PostgreSQL answers");
+  if (await postgresAnswers(serverUrl("postgres"))) {
+    await inPostgres(bench);
+    await underAnOldSnapshot(bench);
+  } else bench.leaveOut("locks in PostgreSQL", "no PostgreSQL answers");
   await inFiles(bench);
 }
 
@@ -113,6 +115,46 @@ async function inPostgres(bench: Bench): Promise<void> {
     await client.end();
     await ours.close();
     await database.drop();
+  }
+}
+
+/** Which of the ids somebody still remembers is no matter; that each cycle leaves something behind is. */
+async function underAnOldSnapshot(bench: Bench): Promise<void> {
+  const server = serverUrl("postgres");
+  const [remembered, forgotten] = [await ownDatabase(server), await ownDatabase(server)];
+  const [ours, others] = [new PostgresLockProvider(remembered.url), new PostgresLockProvider(forgotten.url)];
+  const snapshot = new Client({ connectionString: remembered.url });
+  await snapshot.connect();
+  const cycles = bench.size(500, 10);
+  const hot = (locks: PostgresLockProvider): Side => {
+    return () =>
+      elapsedMicroseconds(cycles, async () => {
+        for (let i = 0; i < cycles; i += 1) await locks.withLock("payment:hot", section);
+      });
+  };
+  try {
+    await others.withLock("payment:hot", section);
+    await ours.withLock("payment:hot", section);
+    await snapshot.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await snapshot.query("SELECT count(*) FROM holdfast_locks.holds");
+    for (let i = 0; i < bench.size(22_000, 50); i += 1) await ours.withLock("payment:hot", section);
+    const measured = await sideBySide(bench.size(15, 1), { ours: hot(ours), theirs: hot(others) });
+    bench.report(
+      compare({
+        suite: SUITE,
+        work: "a cycle of a hot id, PostgreSQL, under a snapshot 22,000 cycles old",
+        against: "the same without",
+        atMost: 1.5,
+        ours: measured.ours,
+        theirs: measured.theirs,
+        costs: true,
+        show: inMicroseconds,
+      }),
+    );
+  } finally {
+    await snapshot.end();
+    for (const locks of [ours, others]) await locks.close();
+    for (const database of [remembered, forgotten]) await database.drop();
   }
 }
 

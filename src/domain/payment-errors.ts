@@ -29,6 +29,12 @@ export interface PaymentErrorFacts {
     readonly paymentStatus: string;
     readonly outcome: string;
   };
+  review_contradicts_gateway: {
+    readonly operationId: string;
+    readonly outcome: string;
+    /** What the gateway said when it was asked just now. */
+    readonly gateway: Readonly<Record<string, unknown>> & { readonly answer: string };
+  };
   gateway_reference_required: { readonly operationId: string };
   authorization_not_found: { readonly gatewayReference: string };
   authorization_not_capturable: { readonly gatewayReference: string; readonly reason: string };
@@ -75,10 +81,13 @@ const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFact
   review_contradicts_payment: ({ paymentId, paymentStatus, outcome }) =>
     `Payment ${paymentId} is ${paymentStatus}, and with this operation as ${outcome} it could not be: ` +
     "set the gateway right first, then decide what is true of the operation.",
+  review_contradicts_gateway: ({ operationId, outcome, gateway }) =>
+    `${outcome} cannot be true of operation ${operationId} by what the gateway says: asked just now, it answered ` +
+    `${gateway.answer}. Decide otherwise, or give an overrideReason that says why the gateway is wrong.`,
   gateway_reference_required: ({ operationId }) =>
     `Operation ${operationId} reserved money, and nobody knows what the gateway calls it: add gatewayReference.`,
   authorization_not_found: ({ gatewayReference }) =>
-    `The gateway knows no authorization ${gatewayReference}.`,
+    `The gateway has no authorization ${gatewayReference} that names this merchant in its metadata (holdfast_merchant).`,
   authorization_not_capturable: ({ gatewayReference, reason }) =>
     `The authorization ${gatewayReference} holds no money that could be captured: ${reason}.`,
   authorization_already_imported: ({ gatewayReference }) =>

@@ -5,13 +5,15 @@ type OperationStep = "started" | "succeeded" | "failed" | "unknown" | "not_sent"
 export type PaymentEventType =
   | `${OperationKind}.${OperationStep}`
   | "payment.authorized"
+  | "payment.expiry_shortened"
   | "payment.declined"
   | "payment.captured"
   | "payment.voided"
   | "payment.expired"
   | "operation.needs_review"
   | "operation.evidence_conflict"
-  | "review.resolved";
+  | "review.resolved"
+  | "review.pending";
 
 /** JSON, so that it can be stored and shown as it is. */
 export type EventData = Readonly<Record<string, unknown>>;

@@ -37,13 +37,28 @@ export interface BeginOperation {
 
 /** What the gateway, or a person with evidence, says became of an operation. */
 export type SettledAnswer =
-  | { readonly outcome: "succeeded"; readonly reference: string | null }
+  | {
+      readonly outcome: "succeeded";
+      readonly reference: string | null;
+      /** Of an authorization: when the gateway lets the money go by itself, if it says so. */
+      readonly expiresAt?: Date;
+    }
   | { readonly outcome: "declined" | "authorization_gone"; readonly reason: string };
+
+/** What the gateway says when it is asked about a key: an answer that is recorded for good, or why it has none. */
+export type GatewayStatement =
+  | SettledAnswer
+  | { readonly outcome: "absent" | "pending" }
+  | { readonly outcome: "unknown"; readonly reason: string }
+  | { readonly outcome: "mismatch"; readonly evidence: string };
 
 /** What a person found out about an operation that nobody else could decide. */
 export interface ReviewVerdict {
-  readonly outcome: "moved" | "not_moved";
+  /** `pending`: it is not decided at the gateway either. The review goes on. */
+  readonly outcome: "moved" | "not_moved" | "pending";
   readonly evidence: string;
   /** What the gateway calls the authorization or the movement, if the person knows it. */
   readonly gatewayReference: string | null;
+  /** Why the verdict stands although the gateway says something else. */
+  readonly overrideReason?: string | null;
 }

@@ -1,6 +1,6 @@
 import type { IdempotencyKey, OperationId, PaymentId } from "./identifiers";
 import type { Currency } from "./money";
-import { isOpen, isRelease, type Operation, type OperationKind } from "./operation";
+import { beforeCorrection, isOpen, isRelease, type Operation, type OperationKind } from "./operation";
 import { PaymentError } from "./payment-errors";
 import type { EventData, PaymentEvent, PaymentEventType, Step } from "./payment-events";
 import type { PaymentFacts, VisibleStatus } from "./payment-facts";
@@ -85,15 +85,13 @@ export abstract class PaymentRecord {
     return this.next(this.facts, []);
   }
 
-  /** What was answered when this operation succeeded, whatever has happened to the payment since. */
+  /** What was answered when this operation succeeded, whatever has happened to it and to the payment since. */
   asItWasAfter(operation: Operation): this {
-    const { settledAt } = operation;
-    if (settledAt === null) return this;
-    const { operations } = this.facts;
-    const last = operations.indexOf(operation);
-    const then = operations.filter(
-      (other, at) => other.settledAt !== null && other.settledAt <= settledAt && at <= last,
-    );
+    const { settledAt, settledSequence } = operation;
+    if (settledAt === null || settledSequence === null) return this;
+    const then = this.facts.operations
+      .filter((other) => other.settledSequence !== null && other.settledSequence <= settledSequence)
+      .map((other) => asItWasAt(settledSequence, other));
     const status = statusAfter[operation.kind];
     return this.next({ ...this.facts, operations: then, status, updatedAt: settledAt }, []);
   }
@@ -173,7 +171,14 @@ export abstract class PaymentRecord {
       askedAt: null,
       dueAt: null,
       settledAt: null,
+      settledSequence: null,
+      correctedSequence: null,
     };
+  }
+
+  /** What an operation that ends now is given: the event that tells of it comes next. */
+  get nextSettlement(): number {
+    return this.facts.eventCount + 1;
   }
 
   changed(change: Partial<PaymentFacts>): this {
@@ -185,4 +190,10 @@ export abstract class PaymentRecord {
       .filter((operation) => operation.kind === kind && operation.status === "succeeded")
       .reduce((total, { amount }) => total + amount, 0n);
   }
+}
+
+/** What the gateway took back later counted then. */
+function asItWasAt(sequence: number, operation: Operation): Operation {
+  const { correctedSequence } = operation;
+  return correctedSequence !== null && correctedSequence > sequence ? beforeCorrection(operation) : operation;
 }

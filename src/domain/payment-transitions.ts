@@ -6,9 +6,13 @@ export type PaymentStatus = "authorizing" | "authorized" | "captured" | "voided"
 export type PaymentTransition =
   | "authorize.succeeded"
   | "authorize.failed"
+  /** An authorization that was never sent is wanted once more. */
+  | "authorize.again"
   | "capture.succeeded"
   | "void.succeeded"
   | "refund.succeeded"
+  /** The gateway has taken a refund's success back. */
+  | "refund.corrected"
   | "release.succeeded"
   /** The gateway no longer has the authorization. */
   | "authorization.gone"
@@ -17,16 +21,21 @@ export type PaymentTransition =
 
 /** Everything that can happen to a payment. What is not here cannot. */
 export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTransition, PaymentStatus>>> = {
-  authorizing: { "authorize.succeeded": "authorized", "authorize.failed": "declined" },
+  authorizing: {
+    "authorize.succeeded": "authorized",
+    "authorize.failed": "declined",
+    "authorize.again": "authorizing",
+    "authorization.lapsed": "expired",
+  },
   authorized: {
     "capture.succeeded": "captured",
     "void.succeeded": "voided",
     "authorization.gone": "expired",
     "authorization.lapsed": "expired",
   },
-  captured: { "refund.succeeded": "captured" },
+  captured: { "refund.succeeded": "captured", "refund.corrected": "captured" },
   voided: { "release.succeeded": "voided" },
-  expired: { "release.succeeded": "expired" },
+  expired: { "release.succeeded": "expired", "authorize.again": "authorizing" },
   declined: {},
 };
 

@@ -1,12 +1,19 @@
 import type { OperationId } from "./identifiers";
 import type { Currency } from "./money";
-import { isRelease, type Operation, type OperationKind } from "./operation";
+import { isRelease, progressed, type Operation, type OperationKind } from "./operation";
 import { PaymentError, type PaymentErrorCode } from "./payment-errors";
 import type { PaymentEvent, Step } from "./payment-events";
-import type { BeginOperation, PaymentFacts, ReviewVerdict, SettledAnswer } from "./payment-facts";
+import type {
+  BeginOperation,
+  GatewayStatement,
+  PaymentFacts,
+  ReviewVerdict,
+  SettledAnswer,
+} from "./payment-facts";
+import { observe } from "./payment-observation";
 import { PaymentRecord } from "./payment-record";
-import { resolveReview } from "./payment-review";
-import { asSucceeded, settle } from "./payment-settlement";
+import { resolveReview, stillInReview } from "./payment-review";
+import { asSucceeded, broughtToReview, settle, unappliable } from "./payment-settlement";
 import { beginnings } from "./payment-transitions";
 
 export type { BeginOperation, PaymentFacts, SettledAnswer } from "./payment-facts";
@@ -56,7 +63,7 @@ export class Payment extends PaymentRecord {
       fingerprint: begin.fingerprint,
     };
     return payment
-      .withOperation(asSucceeded(operation, authorizationReference, step), step)
+      .withOperation(asSucceeded(payment, operation, authorizationReference, step), step)
       .moved("authorize.succeeded", step)
       .changed({ authorizedAt: step.now, authorizationReference })
       .withEvent("payment.authorized", step, {
@@ -108,44 +115,56 @@ export class Payment extends PaymentRecord {
     const refusal = this.refusalToBegin("refund");
     if (refusal !== undefined) return { payment: this, refusal };
     const left = this.amountCaptured - this.amountRefunded;
-    const amount = wanted.amount ?? left;
+    // A key that was never sent is bound all the same: "all that is left" is what was left when it came first.
+    const unsent = this.operationOfKey("refund", begin.idempotencyKey);
+    const amount = unsent?.amount ?? wanted.amount ?? left;
     if (amount > left || left === 0n) {
       return this.refused(new PaymentError("amount_exceeds_captured", { maxAmount: left }));
     }
     return this.otherCurrency(wanted) ?? this.begun("refund", begin, amount, dueAt, step);
   }
 
-  /** Repeats an authorization whose first send certainly never reached the gateway. */
-  decideAuthorizeAgain(begin: BeginOperation, dueAt: Date, step: Step): Decision {
-    return this.begun("authorize", begin, this.facts.amount.amount, dueAt, step);
+  /** Repeats an authorization that was certainly never sent: its time begins anew, also if it had ended meanwhile. */
+  decideAuthorizeAgain(begin: BeginOperation, expiresAt: Date, dueAt: Date, step: Step): Decision {
+    const { payment, ...begun } = this.begun("authorize", begin, this.facts.amount.amount, dueAt, step);
+    return { ...begun, payment: payment.moved("authorize.again", step).changed({ expiresAt }) };
   }
 
   /** The clock alone ends an authorization: `expiresAt` itself is already too late. */
   isLapsed(now: Date): boolean {
-    return this.facts.status === "authorized" && now.getTime() >= this.facts.expiresAt.getTime();
+    const { status, expiresAt } = this.facts;
+    return (status === "authorized" || status === "authorizing") && now.getTime() >= expiresAt.getTime();
   }
 
-  /** Lets a lapsed authorization go, and owes the gateway the release of the reserved money. */
+  /** Lets a lapsed authorization go, and owes the gateway the release of the reserved money, if there can be any. */
   expire(releaseId: OperationId, step: Step): Payment {
     if (this.openOperation !== undefined) throw this.inProgress(this.openOperation);
-    return this.moved("authorization.lapsed", step)
-      .withEvent("payment.expired", step, { expiresAt: this.facts.expiresAt.toISOString() })
-      .withRelease(releaseId, step);
+    const expired = this.moved("authorization.lapsed", step).withEvent("payment.expired", step, {
+      expiresAt: this.facts.expiresAt.toISOString(),
+    });
+    return this.facts.status === "authorized" ? expired.withRelease(releaseId, step) : expired;
   }
 
   // ---- while it is open ------------------------------------------------------------------------------------------
 
-  /** Claims an open operation for one resend of its gateway key. It stays as due as it was, should the resend crash. */
-  claimResend(id: OperationId, step: Step): Payment {
+  /**
+   * Claims an open operation for one resend of its gateway key. It stays as due as it was, should the resend crash.
+   * Told in the history where it was due: not each time that a caller is impatient.
+   */
+  claimResend(id: OperationId, isDue: boolean, step: Step): Payment {
     const operation = this.mustBeOpen(id);
-    const claimed: Operation = { ...operation, firstSentAt: operation.firstSentAt ?? step.now };
+    const claimed = progressed(operation, { firstSentAt: operation.firstSentAt ?? step.now });
+    if (!isDue) return this.withOperation(claimed, step);
     return this.withOperation(claimed, step).withEvent(`${operation.kind}.resent`, step, {
       operationId: id,
       n: operation.n,
     });
   }
 
-  /** The gateway was asked, or sent to, and its answer settles nothing. */
+  /**
+   * The gateway was asked, or sent to, and its answer settles nothing. Told in the history the first time, and when a step
+   * of the schedule was used up: so there are as many entries as the schedule has steps.
+   */
   stillUnknown(
     id: OperationId,
     next: { readonly dueAt: Date; readonly attempts: number },
@@ -153,7 +172,9 @@ export class Payment extends PaymentRecord {
     step: Step,
   ): Payment {
     const operation = this.mustBeOpen(id);
-    const changed: Operation = { ...operation, ...next, status: "unknown", askedAt: step.now };
+    const changed = progressed(operation, { ...next, status: "unknown", askedAt: step.now });
+    const isNews = operation.status !== "unknown" || next.attempts !== operation.attempts;
+    if (!isNews) return this.withOperation(changed, step);
     return this.withOperation(changed, step).withEvent(`${operation.kind}.unknown`, step, {
       operationId: id,
       reason,
@@ -165,22 +186,26 @@ export class Payment extends PaymentRecord {
   notSent(id: OperationId, reason: string, step: Step): Payment {
     const operation = this.mustBeOpen(id);
     if (isRelease(operation)) throw new Error(`release ${id} is owed, whatever became of a send`);
-    const changed: Operation = { ...operation, status: "not_sent", firstSentAt: null, dueAt: null };
+    const changed = progressed(operation, { status: "not_sent", firstSentAt: null, dueAt: null });
     return this.withOperation(changed, step).withEvent(`${operation.kind}.not_sent`, step, {
       operationId: id,
       reason,
     });
   }
 
-  /** Nothing more can be done without a person. Counts as open until one decides. */
-  needsReview(id: OperationId, reason: string, step: Step): Payment {
-    const operation = this.mustBeOpen(id);
-    const changed: Operation = { ...operation, status: "needs_review", dueAt: null };
-    return this.withOperation(changed, step).withEvent("operation.needs_review", step, {
-      operationId: id,
-      kind: operation.kind,
-      reason,
-    });
+  /** Nobody can tell, so a person has to look. Counts as open until one decides, or the gateway tells after all. */
+  needsReview(id: OperationId, reason: string, dueAt: Date, step: Step, gatewayReference?: string): Payment {
+    return broughtToReview<Payment>(this, this.mustBeOpen(id), { reason, dueAt, gatewayReference }, step);
+  }
+
+  /** The gateway was asked about what is in review, and its answer ends nothing. Told only if it shows something new. */
+  stillInReview(
+    id: OperationId,
+    next: { readonly dueAt: Date; readonly attempts: number },
+    news: string | null,
+    step: Step,
+  ): Payment {
+    return stillInReview<Payment>(this, id, next, news, step);
   }
 
   // ---- ending ----------------------------------------------------------------------------------------------------
@@ -189,19 +214,36 @@ export class Payment extends PaymentRecord {
     id: OperationId,
     answer: SettledAnswer,
     releaseId: OperationId,
-    releaseDueAt: Date,
+    releaseDueAt: Date | null,
     step: Step,
   ): Payment {
     return settle<Payment>(this, id, answer, releaseId, releaseDueAt, step);
   }
 
-  resolveReview(id: OperationId, verdict: ReviewVerdict, step: Step): Payment {
-    return resolveReview<Payment>(this, id, verdict, step);
+  /** What the gateway answered cannot be recorded: a person has to see it. */
+  unappliable(id: OperationId, answer: SettledAnswer, why: string, step: Step): Payment {
+    return unappliable<Payment>(this, id, answer, why, step);
+  }
+
+  /** `seen` is what the gateway said about it just now; `dueAt` is when it is asked next if that is not decided yet. */
+  resolveReview(
+    id: OperationId,
+    verdict: ReviewVerdict,
+    seen: GatewayStatement,
+    dueAt: Date,
+    step: Step,
+  ): Payment {
+    return resolveReview<Payment>(this, id, verdict, seen, dueAt, step);
+  }
+
+  /** `seen` is what the gateway says about an operation that has ended. */
+  observe(id: OperationId, seen: GatewayStatement, step: Step): Payment {
+    return observe<Payment>(this, id, seen, step);
   }
 
   // ----------------------------------------------------------------------------------------------------------------
 
-  /** The key's operation that was never sent, once more; else a new one. */
+  /** The key's operation that was never sent, once more and for what it asked for then; else a new one. */
   private begun(
     kind: OperationKind,
     begin: BeginOperation,
@@ -218,18 +260,10 @@ export class Payment extends PaymentRecord {
         operationId: begin.operationId,
       };
     }
-    // What it was refused for in between may be gone; what it asked for is still what its row says.
-    const again: Operation = {
-      ...unsent,
-      amount,
-      status: "started",
-      firstSentAt: step.now,
-      askedAt: null,
-      dueAt,
-    };
+    const again = progressed(unsent, { status: "started", firstSentAt: step.now, askedAt: null, dueAt });
     const payment = this.withOperation(again, step).withEvent(`${kind}.started`, step, {
       operationId: unsent.id,
-      amount: Number(amount),
+      amount: Number(unsent.amount),
     });
     return { payment, operationId: unsent.id };
   }

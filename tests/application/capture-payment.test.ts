@@ -1,9 +1,11 @@
 import { LockLostError, LockUnavailableError } from "../../src/application/ports/lock-errors";
 import type { LockHold, LockProvider } from "../../src/application/ports/lock-provider";
+import { budgets } from "../../src/application/operations/budgets";
 import { StoreUnavailableError, VersionConflictError } from "../../src/application/ports/payment-repository";
 import { parseMerchantId, parsePaymentId, paymentResourceId } from "../../src/domain/identifiers";
 import type { PaymentError } from "../../src/domain/payment-errors";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { detached } from "../../src/infrastructure/locking/reentrancy";
 import { NoOpLockProvider } from "../../src/infrastructure/locking/no-op-lock-provider";
 import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
 import { Gate, settled } from "../support/gate";
@@ -25,6 +27,7 @@ function losesLockAt(call: number): LockProvider {
             fencingToken: hold.fencingToken,
             waitedMs: hold.waitedMs,
             signal: hold.signal,
+            aloneForMs: () => hold.aloneForMs(),
             assertHeld: () => {
               calls += 1;
               if (calls === call && options?.purpose === "capture")
@@ -357,7 +360,7 @@ describe("an open capture", () => {
     expect(await codeOf(world.capture(id, "k"))).toBe("unknown");
   });
 
-  test("goes to a person after the sixth fruitless attempt, and nobody asks the gateway after that", async () => {
+  test("goes to a person after the sixth fruitless attempt, and nobody sends it after that", async () => {
     const world = new PaymentsWorld();
     const id = await world.authorize("tok_error_500_stored");
     await world.capture(id, "k");
@@ -372,12 +375,13 @@ describe("an open capture", () => {
     expect(due).toEqual([5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000]);
     expect((await world.payment(id)).openOperation?.status).toBe("needs_review");
     expect(await world.eventTypes(id)).toContain("operation.needs_review");
-    const calls = world.gateway.calls.length;
+    const before = world.gateway.calls.length;
     world.clock.advance(24 * HOUR);
     await world.reconcile();
+    world.clock.advance(2_000);
     expect((await world.capture(id, "k")).operation.status).toBe("needs_review");
     expect(await codeOf(world.capture(id, "other"))).toBe("capture_in_progress");
-    expect(world.gateway.calls).toHaveLength(calls);
+    expect(world.gateway.calls.slice(before)).toEqual(["find", "find"]);
   });
 
   test("is not hurried into review by impatient callers", async () => {
@@ -478,6 +482,59 @@ describe("the store", () => {
     await world.reconcile();
     expect(await codeOf(world.capture(id, "k"))).toBe("succeeded");
     expect(await world.timesCaptured(id)).toBe(1);
+  });
+
+  test("that fails after somebody else took the intent over does not say that nothing was done", async () => {
+    const payments = new InterruptedRepository();
+    const world = new PaymentsWorld({ payments, locks: new NoOpLockProvider() });
+    const id = await world.authorize();
+    world.gateway.next("capture", async () => {
+      // Another process finds the intent and carries it out, and then the store is gone for whoever wrote it.
+      world.clock.advance(60_000);
+      await detached(() => world.capture(id, "k"));
+      payments.find = async () => {
+        throw new StoreUnavailableError("down");
+      };
+      return { outcome: "not_sent", reason: "connection refused" };
+    });
+    expect((await world.capture(id, "k")).operation.status).toBe("started");
+    payments.find = InMemoryPaymentRepository.prototype.find.bind(payments);
+    expect(await codeOf(world.capture(id, "k"))).toBe("succeeded");
+    expect(await world.timesCaptured(id)).toBe(1);
+  });
+
+  test("that is silent once the gateway has answered keeps nobody for longer than saves may take", async () => {
+    const payments = new InterruptedRepository();
+    const world = new PaymentsWorld({ payments });
+    const id = await world.authorize();
+    const intent = payments.saves + 1;
+    const silent = new Gate();
+    payments.beforeSave = async (save) => {
+      if (save > intent) await silent.passed;
+    };
+    const begunAt = performance.now();
+    expect((await world.capture(id, "k")).operation.status).toBe("started");
+    expect(performance.now() - begunAt).toBeLessThan(budgets.savesMs + 500);
+    // What was under way is stored after all.
+    silent.open();
+    await settled();
+    expect((await world.payment(id)).facts.status).toBe("captured");
+    expect(await world.timesCaptured(id)).toBe(1);
+  });
+
+  test("that fails slowly is not tried again when the time for saves is over", async () => {
+    const payments = new InterruptedRepository();
+    const world = new PaymentsWorld({ payments });
+    const id = await world.authorize();
+    const intent = payments.saves + 1;
+    payments.beforeSave = async (save) => {
+      if (save <= intent) return;
+      await new Promise((resolve) => setTimeout(resolve, 0.6 * budgets.savesMs));
+      throw new StoreUnavailableError("down");
+    };
+    expect((await world.capture(id, "k")).operation.status).toBe("started");
+    await new Promise((resolve) => setTimeout(resolve, budgets.savesMs));
+    expect(payments.saves).toBe(intent + 2);
   });
 
   test("that is down from the start sends nothing", async () => {

@@ -1,7 +1,11 @@
 import type { AuthorizationLookup, LookupAnswer } from "../../src/application/ports/authorization-lookup";
-import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
+import {
+  ImportAuthorization,
+  type GatewayAccount,
+} from "../../src/application/use-cases/import-authorization";
 import { parseIdempotencyKey, parseMerchantId } from "../../src/domain/identifiers";
 import { money, parseCurrency } from "../../src/domain/money";
+import { PaymentError } from "../../src/domain/payment-errors";
 import { codeOf, PaymentsWorld } from "../support/payments-world";
 
 const REFERENCE = "ext_1250_eur_browser";
@@ -17,8 +21,12 @@ class ImportWorld extends PaymentsWorld {
     },
   };
 
-  imported(key = "k", gatewayReference = REFERENCE, change: { merchant?: string; expires?: number } = {}) {
-    return new ImportAuthorization(this.context, this.lookup).execute(
+  imported(
+    key = "k",
+    gatewayReference = REFERENCE,
+    change: { merchant?: string; expires?: number; operator?: boolean; account?: GatewayAccount } = {},
+  ) {
+    return new ImportAuthorization(this.context, this.lookup, change.account ?? "shared").execute(
       {
         idempotencyKey: parseIdempotencyKey(key),
         gatewayReference,
@@ -26,7 +34,10 @@ class ImportWorld extends PaymentsWorld {
         metadata: { b: "2", a: "1" },
         expiresInSeconds: change.expires ?? null,
       },
-      this.caller(change.merchant === undefined ? {} : { merchant: parseMerchantId(change.merchant) }),
+      this.caller({
+        operator: change.operator ?? true,
+        ...(change.merchant === undefined ? {} : { merchant: parseMerchantId(change.merchant) }),
+      }),
     );
   }
 }
@@ -39,7 +50,7 @@ function found(change: Partial<Extract<LookupAnswer, { outcome: "found" }>["auth
     paymentId: null,
     ...change,
   };
-  return async (): Promise<LookupAnswer> => ({ outcome: "found", authorization });
+  return async (): Promise<LookupAnswer> => ({ outcome: "found", merchant: null, authorization });
 }
 
 describe("an authorization that was made elsewhere", () => {
@@ -116,6 +127,87 @@ describe("an authorization that was made elsewhere", () => {
       "authorization_already_imported",
     );
   });
+});
+
+describe("in an account that merchants share", () => {
+  const OURS = `${REFERENCE}.for_acme`;
+  const asMerchant = (merchant: string) => ({ merchant, operator: false });
+
+  test("an authorization is taken over by the merchant that its own record names", async () => {
+    const world = new ImportWorld();
+    expect(await codeOf(world.imported("k", OURS, asMerchant("acme")))).toBe("succeeded");
+    expect(await codeOf(world.imported("other", OURS, asMerchant("acme")))).toBe(
+      "authorization_already_imported",
+    );
+  });
+
+  test("one that names nobody is an operator's to take over, for any merchant", async () => {
+    const world = new ImportWorld();
+    expect(await codeOf(world.imported("k", REFERENCE, asMerchant("acme")))).toBe("authorization_not_found");
+    const { payment } = await world.imported("k", REFERENCE, { merchant: "other", operator: true });
+    expect(payment.facts.merchant).toBe("other");
+  });
+
+  test("and in an account of the merchant's own everything is the merchant's", async () => {
+    const change = { ...asMerchant("acme"), account: "the merchant's own" } as const;
+    expect(await codeOf(new ImportWorld().imported("k", REFERENCE, change))).toBe("succeeded");
+  });
+
+  const made: Record<string, (world: ImportWorld) => Promise<string>> = {
+    "can be captured": async () => OURS,
+    "names nobody": async () => REFERENCE,
+    "is another merchant's payment": async (world) => {
+      await world.imported("k", OURS, asMerchant("acme"));
+      return OURS;
+    },
+    "has been captured": async (world) => {
+      const { payment } = await world.imported("k", OURS, asMerchant("acme"));
+      await world.capture(payment.id, "c");
+      return OURS;
+    },
+    "has been voided": async (world) => {
+      const { payment } = await world.imported("k", OURS, asMerchant("acme"));
+      await world.void(payment.id, "v");
+      return OURS;
+    },
+    "is not decided yet": async (world) => {
+      world.answer = async () => ({ outcome: "undecided", merchant: "acme", reason: "processing" });
+      return OURS;
+    },
+    "cannot be captured": async (world) => {
+      world.answer = async () => ({ outcome: "not_capturable", merchant: null, reason: "canceled" });
+      return OURS;
+    },
+    "has ended": async (world) => {
+      world.answer = found({ expiresAt: world.clock.now() });
+      return OURS;
+    },
+    "was made by this service for another merchant": async (world) =>
+      (await world.payment(await world.authorize())).facts.authorizationReference ?? "",
+  };
+  const refusalOf = async (world: ImportWorld, reference: string) => {
+    const error: unknown = await world
+      .imported("k", reference, asMerchant("stranger"))
+      .catch((thrown) => thrown);
+    if (!(error instanceof PaymentError)) throw new Error(`not refused: ${JSON.stringify(error)}`);
+    return { code: error.code, message: error.message, facts: error.facts };
+  };
+
+  test.each(Object.entries(made))(
+    "to a stranger, one that %s is one that does not exist, in the same words",
+    async (_state, make) => {
+      const world = new ImportWorld();
+      const reference = await make(world);
+      const refusal = await refusalOf(world, reference);
+      const none = await refusalOf(new ImportWorld(), "ext_nothing");
+      const named = (text: string) =>
+        JSON.parse(JSON.stringify(none).replaceAll("ext_nothing", text)) as unknown;
+      expect(refusal).toEqual(named(reference));
+      expect(refusal.code).toBe("authorization_not_found");
+      const { data } = await world.context.payments.list({ merchant: parseMerchantId("stranger"), limit: 1 });
+      expect(data).toEqual([]);
+    },
+  );
 });
 
 describe("the gateway", () => {

@@ -11,7 +11,7 @@ import { PaymentsWorld } from "../support/payments-world";
 const success: SettledAnswer = { outcome: "succeeded", reference: "seen_late" };
 const refusal: SettledAnswer = { outcome: "declined", reason: "no" };
 
-/** A payment whose operation of this kind the gateway shows in a way that does not fit. */
+/** A payment whose operation of this kind the gateway shows in a way that does not fit, from now on. */
 async function inReview(world: PaymentsWorld, kind: OperationKind): Promise<PaymentId> {
   const token = `tok_${kind}_timeout_captured`;
   const id = kind === "refund" ? await world.captured(token) : await world.authorize(token);
@@ -19,7 +19,7 @@ async function inReview(world: PaymentsWorld, kind: OperationKind): Promise<Paym
   if (kind === "void") await world.void(id, "k");
   if (kind === "refund") await world.refund(id, "k", { amount: 400n });
   world.clock.advance(10_000);
-  world.gateway.next("find", async () => ({ outcome: "mismatch", evidence: "another amount" }));
+  world.gateway.answersQuestions({ outcome: "mismatch", evidence: "another amount" });
   await world.reconcile();
   return id;
 }
@@ -30,10 +30,11 @@ async function operationOf(world: PaymentsWorld, id: PaymentId, kind: OperationK
   return found.id;
 }
 
-/** An answer that comes for an operation after everything. */
+/** An answer that comes for an operation after everything, before the gateway falls silent. */
 async function answers(world: PaymentsWorld, id: PaymentId, operation: OperationId, answer: SettledAnswer) {
   const stored = await world.context.payments.find(id);
   await settleOperation(world.context, stored!, operation, answer, {});
+  world.gateway.answersQuestions({ outcome: "unknown", reason: "silent" });
 }
 
 describe("what waits for a person", () => {
@@ -58,16 +59,6 @@ describe("what waits for a person", () => {
     ]);
     await world.review(operationId);
     expect(await reviews.list({ limit: 10 })).toEqual({ data: [], nextCursor: null });
-  });
-
-  test("is nobody else's to decide: the reconciler and its own key leave it alone", async () => {
-    const world = new PaymentsWorld();
-    const id = await inReview(world, "capture");
-    const calls = world.gateway.calls.length;
-    world.clock.advance(86_400_000);
-    await world.reconcile();
-    expect((await world.capture(id, "k")).operation.status).toBe("needs_review");
-    expect(world.gateway.calls).toHaveLength(calls);
   });
 
   test("is decided after all by an answer that the gateway gives", async () => {
@@ -109,7 +100,7 @@ describe("a verdict", () => {
     await expect(world.capture(id, "k")).rejects.toMatchObject({
       code: "capture_declined",
       replayed: true,
-      facts: { reason: "a person decided: nothing there" },
+      facts: { reason: "decided in review" },
     });
   });
 

@@ -413,13 +413,15 @@ describe("a refund", () => {
     expect(await codeOf(world.refund(id, "k", { amount: 300n }))).toBe("succeeded");
   });
 
-  test("of all that is left, tried again later on its row, is of what is left then", async () => {
+  test("of all that is left, tried again later on its row, is of what its row says or refused", async () => {
     const world = new PaymentsWorld();
     const id = await world.captured("tok_refund_unreachable");
     expect(await codeOf(world.refund(id, "all"))).toBe("gateway_unavailable");
     expect(await codeOf(world.refund(id, "part", { amount: 400n }))).toBe("gateway_unavailable");
     expect(await codeOf(world.refund(id, "part", { amount: 400n }))).toBe("succeeded");
-    expect((await world.refund(id, "all")).operation.amount).toBe(600n);
+    expect(await codeOf(world.refund(id, "all"))).toBe("amount_exceeds_captured");
+    expect(await codeOf(world.refund(id, "rest"))).toBe("gateway_unavailable");
+    expect((await world.refund(id, "rest")).operation.amount).toBe(600n);
   });
 
   test.each([

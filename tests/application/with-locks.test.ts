@@ -1,7 +1,13 @@
 import { withLocks } from "../../src/application/with-locks";
-import { LockReentrancyError, LockTimeoutError } from "../../src/application/ports/lock-errors";
+import {
+  LockLostError,
+  LockReentrancyError,
+  LockTimeoutError,
+} from "../../src/application/ports/lock-errors";
 import type { LockProvider } from "../../src/application/ports/lock-provider";
 import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { LinedLockProvider } from "../../src/infrastructure/locking/lined-lock-provider";
+import { FakeLockServer } from "../support/fake-lock-backend";
 import { Gate, settled } from "../support/gate";
 import { VirtualLockClock } from "../support/virtual-lock-clock";
 
@@ -80,5 +86,24 @@ describe("withLocks", () => {
       }),
     ).rejects.toBe(error);
     expect(locks.size).toBe(0);
+  });
+
+  it("does not begin when an earlier lock was lost during the wait for a later one", async () => {
+    const server = new FakeLockServer();
+    const locks = new LinedLockProvider(server.backend());
+    const others = new LinedLockProvider(server.backend("process-2"));
+    const gate = new Gate();
+    const inside = new Gate();
+    const done = others.withLock("b", () => (inside.open(), gate.passed));
+    await inside.passed;
+    let began = false;
+    const both = withLocks(locks, ["a", "b"], async () => void (began = true), { timeout: 5_000 });
+    await settled();
+    server.expire("a");
+    gate.open();
+    await expect(both).rejects.toBeInstanceOf(LockLostError);
+    await done;
+    expect(began).toBe(false);
+    await Promise.all([locks.close(), others.close()]);
   });
 });

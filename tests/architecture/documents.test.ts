@@ -119,7 +119,10 @@ describe("the tree", () => {
   test("leaves no note to do something later, and switches no test off", () => {
     const later = /\b(TO[D]O|FIX[M]E|X[X]X)\b/;
     const off = /\b(test|it|describe)\.(only|skip|todo)\(/;
-    const allowed = ["tests/support/servers.ts"]; // skips, by name, what needs a server that is not there
+    const allowed = [
+      "tests/support/servers.ts", // skips, by name, what needs a server that is not there
+      "tests/fixtures/iso-4217.json", // has the code for "no currency"
+    ];
     const found = texts.filter(
       ({ path, text }) => later.test(text) || (path.endsWith(".ts") && off.test(text)),
     );

@@ -30,7 +30,15 @@ export const gatewayActs = {
   "cannot be reached": "unreachable",
 } as const;
 
-export type GatewayAct = keyof typeof gatewayActs;
+/** And what it does with money that was taken in its dashboard: a void of it goes before a person. */
+const takenElsewhere = { "finds the money captured elsewhere": "captured_elsewhere" } as const;
+
+export type GatewayAct = keyof typeof gatewayActs | keyof typeof takenElsewhere;
+
+export function tokenOf({ kind, form, gateway }: Cell): string {
+  const act = { ...gatewayActs, ...takenElsewhere }[gateway];
+  return `tok_${form === "lapses" ? "void" : kind}_${act}`;
+}
 
 /** Where the process dies that was asked first. The last one dies when the caller has its answer. */
 export const firstCrashes = {
@@ -56,6 +64,12 @@ export const secondCrashes = {
 
 export type SecondCrash = keyof typeof secondCrashes;
 
+/** Where the process dies that a person gives a verdict to, about what the gateway could not do. */
+export const verdictCrashes: readonly CrashPoint[] = ["before verdict", "after verdict"];
+
+/** Where the sweeper dies, with every authorization that has lapsed. */
+export const sweeperCrashes: readonly CrashPoint[] = ["before intent", "after intent"];
+
 /** Where the reconciler dies, again and again, with whatever is due under its hands. */
 export const reconcilerCrashes: readonly CrashPoint[] = [
   "before find",
@@ -75,35 +89,108 @@ export interface Cell {
   readonly gateway: GatewayAct;
   readonly first: FirstCrash;
   readonly second: SecondCrash | null;
+  /**
+   * `not sent before`: an earlier request with the same key was told so, acknowledged. `lapses`: an authorization whose
+   * time is over when the sweeper comes, so that the gateway's act is about its release. `in review`: with a verdict.
+   */
+  readonly form: "ordinary" | "not sent before" | "lapses" | "in review";
+  readonly verdict: CrashPoint | null;
 }
 
 /** In brief, every movement still meets every crash and every act of the gateway, but not each pair of them. */
-export const cells: readonly Cell[] = (Object.keys(movements) as MovementKind[]).flatMap((kind, nthKind) =>
-  (Object.keys(gatewayActs) as GatewayAct[]).flatMap((gateway, nthAct) => {
-    const all = [
-      ...(Object.keys(firstCrashes) as FirstCrash[]).map((first) => cell(kind, gateway, first, null)),
-      ...(Object.keys(secondCrashes) as SecondCrash[]).map((second) =>
-        cell(kind, gateway, "after the intent is stored", second),
-      ),
-    ];
-    return sample(all, 5, nthKind + nthAct);
+const everyPair: readonly Cell[] = kinds().flatMap((kind, nthKind) =>
+  (Object.keys(gatewayActs) as GatewayAct[]).flatMap((gateway, nthAct) =>
+    sample(everyCrash({ kind, gateway }), 5, nthKind + nthAct),
+  ),
+);
+
+const notSentBefore: readonly Cell[] = kinds().flatMap((kind, nthKind) =>
+  sample(everyCrash({ kind, gateway: "cannot be reached", form: "not sent before" }), 5, nthKind),
+);
+
+const takenFromUnderAVoid: readonly Cell[] = sample(
+  everyCrash({ kind: "void", gateway: "finds the money captured elsewhere" }),
+  5,
+);
+
+const inReview: readonly Cell[] = verdictCrashes.map((verdict) =>
+  cell({
+    kind: "void",
+    gateway: "finds the money captured elsewhere",
+    first: "after the caller has the answer",
+    form: "in review",
+    verdict,
   }),
 );
 
-function cell(kind: MovementKind, gateway: GatewayAct, first: FirstCrash, second: SecondCrash | null): Cell {
+const lapsing: readonly Cell[] = (
+  [
+    "acts and answers",
+    "acts, and its answer is lost",
+    "does not act, and answers nonsense",
+    "declines",
+    "finds the money captured elsewhere",
+  ] as const
+).map((gateway) =>
+  cell({ kind: "authorize", gateway, first: "after the caller has the answer", form: "lapses" }),
+);
+
+export const cells: readonly Cell[] = [
+  ...everyPair,
+  ...notSentBefore,
+  ...takenFromUnderAVoid,
+  ...inReview,
+  ...lapsing,
+];
+
+function kinds(): MovementKind[] {
+  return Object.keys(movements) as MovementKind[];
+}
+
+function everyCrash(of: Pick<Cell, "kind" | "gateway"> & Partial<Pick<Cell, "form">>): Cell[] {
+  return [
+    ...(Object.keys(firstCrashes) as FirstCrash[]).map((first) => cell({ ...of, first })),
+    ...(Object.keys(secondCrashes) as SecondCrash[]).map((second) =>
+      cell({ ...of, first: "after the intent is stored", second }),
+    ),
+  ];
+}
+
+function cell(of: Pick<Cell, "kind" | "gateway" | "first"> & Partial<Cell>): Cell {
+  const { kind, gateway, first, second = null, form = "ordinary", verdict = null } = of;
   const crash = second === null ? first : `${first}, then ${second}`;
-  return { name: `${kind}, gateway ${gateway}, crash ${crash}`, kind, gateway, first, second };
+  const how = form === "ordinary" ? "" : `, ${form}`;
+  const then = verdict === null ? "" : `, ${verdict}`;
+  return {
+    name: `${kind}${how}, gateway ${gateway}, crash ${crash}${then}`,
+    kind,
+    gateway,
+    first,
+    second,
+    form,
+    verdict,
+  };
 }
 
 /** How often the money has moved when nothing is open any more, before anybody asks again. */
-export function movesOnItsOwn({ gateway, first }: Cell): 0 | 1 {
-  if (first === "before the intent is stored" || gateway === "declines") return 0;
+export function movesOnItsOwn({ gateway, first, form }: Cell): 0 | 1 {
+  if (form === "lapses") return 1;
+  if (first === "before the intent is stored" || isNeverDone(gateway)) return 0;
   // It was told, or could have been, that nothing was sent; what was accepted before that is carried out.
   const told = firstCrashes[first] === "after settle" || firstCrashes[first] === null;
-  return gateway === "cannot be reached" && told ? 0 : 1;
+  return gateway === "cannot be reached" && form === "ordinary" && told ? 0 : 1;
 }
 
 /** How often when the same key was sent again. */
-export function movesInTheEnd({ gateway }: Cell): 0 | 1 {
-  return gateway === "declines" ? 0 : 1;
+export function movesInTheEnd({ gateway, form }: Cell): 0 | 1 {
+  return form !== "lapses" && isNeverDone(gateway) ? 0 : 1;
+}
+
+/** How often the reserved money of an authorization that lapses is let go. A release that is refused goes on. */
+export function releases({ gateway, form }: Cell): 0 | 1 {
+  return form === "lapses" && gateway !== "finds the money captured elsewhere" ? 1 : 0;
+}
+
+function isNeverDone(gateway: GatewayAct): boolean {
+  return gateway === "declines" || gateway === "finds the money captured elsewhere";
 }

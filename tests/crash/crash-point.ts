@@ -3,8 +3,11 @@ import type { PaymentRepository } from "../../src/application/ports/payment-repo
 import type { Payment } from "../../src/domain/payment";
 import { writeSync } from "node:fs";
 
-/** The steps of an operation: its intent, the question whether the gateway knows it, the claim of a resend, the send, its end. */
-export type CrashStep = "intent" | "find" | "claim" | "send" | "settle";
+/**
+ * The steps of an operation: its intent, the question whether the gateway knows it, the claim of a resend, the send, its
+ * end or that it goes before a person, and that person's verdict.
+ */
+export type CrashStep = "intent" | "find" | "claim" | "send" | "settle" | "verdict";
 export type CrashPoint = `${"before" | "after"} ${CrashStep}`;
 
 const moneyCalls = new Set(["authorize", "capture", "void", "refund"]);
@@ -49,6 +52,8 @@ function stepOf({ newEvents }: Payment): CrashStep | null {
   const wrote = (ending: RegExp) => newEvents.some(({ type }) => ending.test(type));
   if (wrote(/\.resent$/)) return "claim";
   if (wrote(/^(authorize|capture|void|refund)\.(succeeded|failed|unknown|not_sent)$/)) return "settle";
+  if (wrote(/^review\.resolved$/)) return "verdict";
+  if (wrote(/^operation\.needs_review$/)) return "settle";
   return wrote(/\.started$/) ? "intent" : null;
 }
 

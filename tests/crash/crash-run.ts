@@ -5,10 +5,12 @@ import { HoldfastProcess } from "../support/holdfast-process";
 import {
   cells,
   firstCrashes,
-  gatewayActs,
   movements,
   reconcilerCrashes,
   secondCrashes,
+  sweeperCrashes,
+  tokenOf,
+  verdictCrashes,
   type Cell,
   type MovementKind,
 } from "./crash-matrix";
@@ -18,6 +20,8 @@ import type { CrashingServerOptions } from "./crashing-server";
 const MINUTE = 60_000;
 /** Each process's clock is ahead of the one before: what a dead one left open is due at once. */
 const behind = { preparation: 30 * MINUTE, first: 20 * MINUTE, second: 10 * MINUTE, reconciler: 5 * MINUTE };
+/** Over, with the grace that other clocks are given, when the sweeper comes. */
+const LAPSES_AFTER_SECONDS = 60;
 /** Far more often than it takes. */
 const MAX_LOOKS = 240;
 const BETWEEN_LOOKS_MS = 250;
@@ -85,6 +89,8 @@ export async function runCrashMatrix(
     await inParallel(cells, REQUESTS_AT_ONCE, async (cell) => {
       for (const kind of movements[cell.kind].after)
         acknowledge(cell, kind, await send(url, kind, cell, ids.get(cell.name)));
+      if (cell.form === "not sent before")
+        acknowledge(cell, cell.kind, await send(url, cell.kind, cell, ids.get(cell.name)));
       if (firstCrashes[cell.first] === null)
         acknowledge(cell, cell.kind, await send(url, cell.kind, cell, ids.get(cell.name)));
     });
@@ -92,12 +98,18 @@ export async function runCrashMatrix(
   }
 
   /** All these cells are at that point when the process dies. */
-  async function crashWith(dying: readonly Cell[], point: CrashPoint, behindMs: number): Promise<void> {
+  async function crashWith(
+    dying: readonly Cell[],
+    point: CrashPoint,
+    behindMs: number,
+    ask = (url: string, cell: Cell) => send(url, cell.kind, cell, ids.get(cell.name)),
+  ): Promise<void> {
+    if (dying.length === 0) return;
     const running = server({ behindMs, passInterval: 0, crash: { point, arrivals: dying.length } });
     const url = await running.url();
     await Promise.all(
       dying.map((cell) =>
-        send(url, cell.kind, cell, ids.get(cell.name)).then(
+        ask(url, cell).then(
           ({ status, body }) => {
             throw new Error(`${cell.name}: answered ${status} ${JSON.stringify(body)} instead of dying`);
           },
@@ -118,12 +130,16 @@ export async function runCrashMatrix(
     const dying = cells.filter((cell) => cell.second === second);
     await crashWith(dying, point, behind.second);
   }
-  for (const point of reconcilerCrashes) {
-    const running = server({
-      behindMs: behind.reconciler,
-      passInterval: 1,
-      crash: { point, arrivals: 1 },
-    });
+  for (const verdict of verdictCrashes) {
+    const dying = cells.filter((cell) => cell.verdict === verdict);
+    await crashWith(dying, verdict, behind.second, decide);
+  }
+  const lapsing = cells.filter(({ form }) => form === "lapses");
+  for (const [point, arrivals] of [
+    ...sweeperCrashes.map((sweep) => [sweep, lapsing.length] as const),
+    ...reconcilerCrashes.map((reconcile) => [reconcile, 1] as const),
+  ]) {
+    const running = server({ behindMs: behind.reconciler, passInterval: 1, crash: { point, arrivals } });
     assertDied(await running.ended, point);
   }
 
@@ -135,10 +151,19 @@ export async function runCrashMatrix(
     const url = await last.url();
     const onItsOwn = await eachUntil("has nothing open", (cell) => settledAccount(url, cell));
     const idOf = (cell: Cell) => onItsOwn.get(cell)?.account?.payment.id as string | undefined;
+    const isDecided = async (cell: Cell) => {
+      const account = await accountOf(url, cell);
+      if (account === null || reviewOf(account.events) === undefined) return true;
+      await decide(url, cell);
+      return undefined;
+    };
+    await eachUntil("is decided", isDecided);
     const first = await eachUntil("has its final answer", async (cell) => {
       const answer = await send(url, cell.kind, cell, idOf(cell));
+      if (answer.status !== 202 && answer.status !== 503) return answer;
       // A caller who is told to come back does.
-      return answer.status === 202 || answer.status === 503 ? undefined : answer;
+      await isDecided(cell);
+      return undefined;
     });
     const second = await eachUntil("is answered", (cell) => send(url, cell.kind, cell, idOf(cell)));
     const inTheEnd = await eachUntil("has nothing open", (cell) => settledAccount(url, cell));
@@ -167,6 +192,14 @@ function assertDied({ signal, stdout, stderr }: Awaited<HoldfastProcess["ended"]
   }
 }
 
+/** What a person says who has seen in the gateway's dashboard that the money was captured there. */
+async function decide(url: string, cell: Cell): Promise<Answer> {
+  const operationId = reviewOf((await accountOf(url, cell))?.events ?? []);
+  if (operationId === undefined) throw new Error(`${cell.name}: there is nothing to decide`);
+  const body = { outcome: "not_moved", evidence: "captured in the gateway's dashboard" };
+  return post(`${url}/reviews/${operationId}`, body);
+}
+
 /** Asks with the cell's own key: the same each time. */
 async function send(url: string, kind: MovementKind, cell: Cell, paymentId = ""): Promise<Answer> {
   const body =
@@ -174,13 +207,18 @@ async function send(url: string, kind: MovementKind, cell: Cell, paymentId = "")
       ? {
           amount: 1_000,
           currency: "EUR",
-          paymentMethod: `tok_${cell.kind}_${gatewayActs[cell.gateway]}`,
+          paymentMethod: tokenOf(cell),
           reference: cell.name,
+          ...(cell.form === "lapses" ? { expiresIn: LAPSES_AFTER_SECONDS } : {}),
         }
       : {};
-  const answer = await fetch(url + movements[kind].path(paymentId), {
+  return post(url + movements[kind].path(paymentId), body, { "idempotency-key": keyOf(kind, cell) });
+}
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const answer = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": keyOf(kind, cell) },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
   const { requestId: _, ...said } = (await answer.json()) as Record<string, unknown>;
@@ -216,7 +254,11 @@ async function eachUntil<T>(
 
 async function settledAccount(url: string, cell: Cell): Promise<{ account: Account | null } | undefined> {
   const account = await accountOf(url, cell);
-  return account === null || openOperations(account.events).length === 0 ? { account } : undefined;
+  if (account === null) return { account };
+  const open = openOperations(account.events);
+  // What waits for a person stays as it is.
+  const isWaiting = open.length === 1 && open[0] === reviewOf(account.events);
+  return open.length === 0 || isWaiting ? { account } : undefined;
 }
 
 /** The history first: where that shows an end, nothing changes between these questions. */
@@ -242,8 +284,15 @@ export function openOperations(events: readonly Event[]): string[] {
   const last = new Map<string, boolean>();
   for (const { type, data } of events) {
     if (data.operationId === undefined) continue;
-    const ended = /\.(succeeded|not_sent)$/.test(type) || (/\.failed$/.test(type) && data.release !== true);
+    const ended =
+      /\.(succeeded|not_sent|resolved)$/.test(type) || (/\.failed$/.test(type) && data.release !== true);
     last.set(data.operationId, ended);
   }
   return [...last].filter(([, ended]) => !ended).map(([id]) => id);
+}
+
+/** The operation that a person has to decide about. */
+export function reviewOf(events: readonly Event[]): string | undefined {
+  const last = events.findLast(({ type }) => /^(operation\.needs_review|review\.resolved)$/.test(type));
+  return last?.type === "operation.needs_review" ? last.data.operationId : undefined;
 }

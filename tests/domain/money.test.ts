@@ -1,6 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
-import { currencyExponent, formatMoney, MAX_AMOUNT, money, parseCurrency } from "../../src/domain/money";
+import { minorUnitDigits } from "../../src/domain/iso-4217";
+import {
+  currencyExponent,
+  formatMoney,
+  isUnitCertain,
+  MAX_AMOUNT,
+  money,
+  parseCurrency,
+  type Currency,
+} from "../../src/domain/money";
 import { InvalidValueError } from "../../src/domain/payment-errors";
+
+/** List one, as its maintenance agency published it. */
+const listOne = JSON.parse(readFileSync(join(__dirname, "../fixtures/iso-4217.json"), "utf8")) as {
+  readonly minorUnitDigits: Readonly<Record<string, number>>;
+  readonly withoutMinorUnit: readonly string[];
+};
 
 describe("money", () => {
   it("is written with as many digits as its currency has", () => {
@@ -13,10 +30,10 @@ describe("money", () => {
   });
 
   it("loses nothing between minor units and what is written, in any currency", () => {
-    const currencies = Intl.supportedValuesOf("currency").map(parseCurrency);
+    const currencies = Object.keys(listOne.minorUnitDigits).map(parseCurrency);
     fc.assert(
       fc.property(fc.bigInt(1n, MAX_AMOUNT), fc.constantFrom(...currencies), (amount, currency) => {
-        const [number = "", code] = formatMoney({ amount, currency }).split(" ");
+        const [number = "", code] = formatMoney(money(amount, currency)).split(" ");
         expect(code).toBe(currency);
         expect(BigInt(number.replace(".", ""))).toBe(amount);
         expect(number.split(".")[1]?.length ?? 0).toBe(currencyExponent(currency));
@@ -44,4 +61,49 @@ describe("money", () => {
       expect(() => parseCurrency(text)).toThrow(expect.objectContaining({ code: "invalid_currency" }));
     },
   );
+});
+
+describe("what a minor unit is", () => {
+  it("is what list one of ISO 4217 says, for each of its currencies and for no other", () => {
+    expect(Object.fromEntries(minorUnitDigits)).toEqual(listOne.minorUnitDigits);
+    expect(minorUnitDigits.size).toBe(165);
+  });
+
+  it.each(["HUF", "COP", "IDR", "PKR", "LBP", "RSD"])(
+    "is a hundredth for %s, whatever the platform thinks of it",
+    (code) => {
+      expect(currencyExponent(parseCurrency(code))).toBe(2);
+    },
+  );
+
+  it.each(listOne.withoutMinorUnit)("does not exist for %s: no amount can be in it", (code) => {
+    expect(() => parseCurrency(code)).toThrow(expect.objectContaining({ code: "invalid_currency" }));
+  });
+
+  it.each(["DEM", "HRK", "BGN", "ANG", "CUC", "SLL", "ZWL", "TRL"])(
+    "%s has been withdrawn, so nothing new is in it",
+    (code) => {
+      expect(() => parseCurrency(code)).toThrow(expect.objectContaining({ code: "invalid_currency" }));
+    },
+  );
+
+  it("is kept with each amount, and written as it was kept", () => {
+    const kept = (currency: string, exponent: number | null) =>
+      formatMoney({ amount: 1250n, currency: currency as Currency, exponent });
+    expect(kept("HUF", 0)).toBe("1250 HUF");
+    expect(kept("HUF", 2)).toBe("12.50 HUF");
+    expect(kept("BGN", 2)).toBe("12.50 BGN");
+    expect(kept("DEM", null)).toBe("1250 minor units of DEM");
+  });
+
+  it("is certain if it was kept and has not been changed since, also for what was withdrawn", () => {
+    const certain = (currency: string, exponent: number | null) =>
+      isUnitCertain({ amount: 1n, currency: currency as Currency, exponent });
+    expect(certain("HUF", 2)).toBe(true);
+    expect(certain("BGN", 2)).toBe(true);
+    expect(certain("HUF", 0)).toBe(false);
+    expect(certain("RSD", 0)).toBe(false);
+    expect(certain("DEM", null)).toBe(false);
+    expect(certain("EUR", null)).toBe(false);
+  });
 });

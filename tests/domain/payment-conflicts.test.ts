@@ -13,8 +13,13 @@ import {
 
 const gone = { outcome: "declined", reason: "it never happened" } as const;
 const happened = { outcome: "succeeded", reference: "mv_1" } as const;
-const verdict = (outcome: "moved" | "not_moved") =>
-  ({ outcome, evidence: "statement of 2 March", gatewayReference: null }) as const;
+
+/** A verdict about the capture, while the gateway is silent. */
+function decide(payment: Payment, outcome: "moved" | "not_moved"): Payment {
+  const verdict = { outcome, evidence: "statement of 2 March", gatewayReference: null };
+  const silence = { outcome: "unknown", reason: "no answer" } as const;
+  return payment.resolveReview(captureOf(payment).id, verdict, silence, after(5_000), step());
+}
 
 function refunded(payment: Payment, amount: bigint): Payment {
   const decision = payment.decideRefund(begin(), { amount }, after(5_000), step());
@@ -55,7 +60,7 @@ describe("a person's verdict", () => {
   test("that the money moved after all leaves the payment captured", () => {
     const payment = capturedPayment(authorizedPayment(), 600n);
     const doubted = payment.settle(captureOf(payment).id, gone, newOperationId(), NOON, step());
-    const decided = doubted.resolveReview(captureOf(doubted).id, verdict("moved"), step());
+    const decided = decide(doubted, "moved");
     expect(decided.facts.status).toBe("captured");
     expect(captureOf(decided)).toMatchObject({ status: "succeeded", conflicted: false });
     expect(decided.newEvents.at(-1)).toMatchObject({ type: "review.resolved", data: { outcome: "moved" } });
@@ -64,7 +69,7 @@ describe("a person's verdict", () => {
   test("that it did not leaves it authorized again", () => {
     const payment = capturedPayment(authorizedPayment(), 600n);
     const doubted = payment.settle(captureOf(payment).id, gone, newOperationId(), NOON, step());
-    const decided = doubted.resolveReview(captureOf(doubted).id, verdict("not_moved"), step());
+    const decided = decide(doubted, "not_moved");
     expect(decided.facts.status).toBe("authorized");
     expect(captureOf(decided)).toMatchObject({ status: "failed", failureCode: "capture_declined" });
   });
@@ -72,17 +77,13 @@ describe("a person's verdict", () => {
   test("is refused where the payment could not be so: refunds hang on the capture", () => {
     const payment = refunded(capturedPayment(authorizedPayment(), 600n), 200n);
     const doubted = payment.settle(captureOf(payment).id, gone, newOperationId(), NOON, step());
-    expect(() => doubted.resolveReview(captureOf(doubted).id, verdict("not_moved"), step())).toThrow(
-      PaymentError,
-    );
-    const kept = doubted.resolveReview(captureOf(doubted).id, verdict("moved"), step());
+    expect(() => decide(doubted, "not_moved")).toThrow(PaymentError);
+    const kept = decide(doubted, "moved");
     expect(isInReview(captureOf(kept))).toBe(false);
   });
 
   test("is refused for an operation that nobody doubts", () => {
     const payment = capturedPayment(authorizedPayment(), 600n);
-    expect(() => payment.resolveReview(captureOf(payment).id, verdict("moved"), step())).toThrow(
-      PaymentError,
-    );
+    expect(() => decide(payment, "moved")).toThrow(PaymentError);
   });
 });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isFinished, isOpen, isRelease } from "../../src/domain/operation";
+import { isFinished, isOpen, isRelease, isReopenedByContradiction } from "../../src/domain/operation";
 import type { Payment, SettledAnswer } from "../../src/domain/payment";
 import { paymentTransitions } from "../../src/domain/payment-transitions";
 import { InMemoryPaymentRepository } from "../../src/infrastructure/persistence/in-memory-payment-repository";
@@ -55,7 +55,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       isRelease(payment.operation(id)!) ? payment : payment.notSent(id, "refused", step(now)),
     ),
   ),
-  fc.constant<Act>(toOpen((payment, id, now) => payment.needsReview(id, "why", step(now)))),
+  fc.constant<Act>(toOpen((payment, id, now) => payment.needsReview(id, "why", now, step(now)))),
 );
 /** A life: what happens, and how long after the one before. */
 const lives = fc.array(fc.tuple(acts, fc.constantFrom(0, 1, 5_000, WEEK_MS)), { maxLength: 25 });
@@ -138,7 +138,8 @@ describe("whatever happens to a payment", () => {
         live(life, (before, next, now) => {
           if (next === before) return;
           const told = next.newEvents.slice(before.newEvents.length);
-          expect(told.length).toBeGreaterThan(0);
+          // Another question in vain changes times, and is not worth an entry.
+          if (told.length === 0) expect(withoutTimes(next)).toEqual(withoutTimes(before));
           expect(told.every(({ at }) => at.getTime() === now.getTime())).toBe(true);
           expect(next.facts.updatedAt).toEqual(now);
           expect(next.newEvents.map(({ sequence }) => sequence)).toEqual(
@@ -175,12 +176,13 @@ describe("whatever happens to a payment", () => {
     );
   });
 
-  it("an open operation is due, unless a person has to decide; any other is not", () => {
+  it("an open operation is due, unless two answers contradict each other; any other is not", () => {
     fc.assert(
       fc.property(lives, (life) => {
         live(life, (_, { facts: { operations } }) => {
-          for (const { status, dueAt } of operations) {
-            expect([status, dueAt !== null]).toEqual([status, status === "started" || status === "unknown"]);
+          for (const operation of operations) {
+            const isDue = isOpen(operation) && !isReopenedByContradiction(operation);
+            expect([operation.status, operation.dueAt !== null]).toEqual([operation.status, isDue]);
           }
         });
       }),
@@ -194,7 +196,8 @@ describe("whatever happens to a payment", () => {
         const releases = facts.operations.filter(
           ({ kind, idempotencyKey }) => kind === "void" && idempotencyKey === null,
         );
-        expect(releases).toHaveLength(facts.status === "expired" ? 1 : 0);
+        const reserved = facts.authorizedAt !== null;
+        expect(releases).toHaveLength(facts.status === "expired" && reserved ? 1 : 0);
       }),
     );
   });
@@ -214,3 +217,11 @@ describe("whatever happens to a payment", () => {
     );
   });
 });
+
+function withoutTimes({ facts }: Payment) {
+  const operations = facts.operations.map((operation) => ({
+    ...operation,
+    ...{ askedAt: null, dueAt: null, firstSentAt: null },
+  }));
+  return { ...facts, operations, updatedAt: null };
+}

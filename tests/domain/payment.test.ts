@@ -105,7 +105,7 @@ describe("a capture", () => {
     const { id } = openOperation(capturing);
     const resent = capturing
       .stillUnknown(id, { dueAt: after(9), attempts: 1 }, "timeout", step())
-      .claimResend(id, step(after(9)));
+      .claimResend(id, true, step(after(9)));
     expect(gatewayKey(openOperation(resent))).toBe(gatewayKey(openOperation(capturing)));
     expect(openOperation(resent).firstSentAt).toEqual(openOperation(capturing).firstSentAt);
   });

@@ -21,7 +21,7 @@ describeWithPostgres("round trips of a capture on PostgreSQL, with locks in Post
     locks = await relayTo(server.url);
     // One connection, so that none is made on the way; no heartbeat but the ones that requests are.
     const database = await migratedPostgres(store.url, { maxConnections: 1 });
-    provider = new PostgresLockProvider(locks.url, { heartbeatMs: 60_000 });
+    provider = new PostgresLockProvider(locks.url, { heartbeatMs: 10_000 });
     world = new PaymentsWorld({ locks: provider, payments: new PostgresPaymentRepository(database) });
     close = async () => {
       await provider.close();

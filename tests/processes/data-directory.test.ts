@@ -1,6 +1,8 @@
-import { symlinkSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastCli } from "../support/holdfast-cli";
+import { mount, unmount } from "../support/mounts";
+import { describeWithMounts } from "../support/servers";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -50,6 +52,62 @@ describe("a SQLite file whose payments are locked in memory", () => {
     await holdfast.serve().url();
     const others = ["--store", "sqlite:./data/other.db"];
     await holdfast.serve(...others, "--snapshots", "file:./data/other-snapshots").url();
+  });
+});
+
+describe("a SQLite file under another name", () => {
+  const data = (...names: string[]) => join(holdfast.folder, "data", ...names);
+  const second = ["serve", "--port", "0", "--sandbox-limit", "0"];
+
+  test.each([
+    ["the payments", "holdfast.db", ["--store", "sqlite:./other/holdfast.db"]],
+    ["the simulated gateway", "holdfast.gateway.db", ["--store", "sqlite:./other/holdfast.db"]],
+  ])("is refused where the name is a hard link: %s", async (_what, name, store) => {
+    const first = holdfast.serve();
+    const url = await first.url();
+    mkdirSync(join(holdfast.folder, "other"));
+    linkSync(data(name), join(holdfast.folder, "other", name));
+    const refused = await holdfast.run([...second, ...store]);
+    expect({ status: refused.status, stdout: refused.stdout }).toEqual({ status: 69, stdout: "" });
+    expect(refused.stderr).toMatch(/^holdfast: .*2 names \(hard links\).*find -samefile/);
+    // Nor may a command that shares the file with its server: its log would be another one.
+    if (name === "holdfast.db") expect((await holdfast.run(["keys", "list", ...store])).status).toBe(69);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    rmSync(join(holdfast.folder, "other", name));
+    await first.end("SIGTERM");
+    expect((await holdfast.run(["reconcile"])).status).toBe(0);
+  });
+
+  test("is refused while a server has the file under the name that it had before", async () => {
+    await holdfast.serve().url();
+    renameSync(data("holdfast.db"), data("renamed.db"));
+    const refused = await holdfast.run([...second, "--store", "sqlite:./data/renamed.db"]);
+    expect(refused).toMatchObject({ status: 75, stdout: "" });
+    expect(refused.stderr).toMatch(/^holdfast: .*renamed\.db is locked.*under another name/);
+  });
+
+  test("is refused where the simulated gateway's name is a link to another server's", async () => {
+    await holdfast.serve().url();
+    mkdirSync(join(holdfast.folder, "other"));
+    symlinkSync(data("holdfast.gateway.db"), join(holdfast.folder, "other", "holdfast.gateway.db"));
+    const refused = await holdfast.run([...second, "--store", "sqlite:./other/holdfast.db"]);
+    expect(refused).toMatchObject({ status: 75, stdout: "" });
+    expect(refused.stderr).toMatch(/^holdfast: .*holdfast\.gateway\.db is locked/);
+  });
+
+  describeWithMounts("by a mount", () => {
+    const mounted = () => join(holdfast.folder, "mounted.db");
+    afterEach(() => unmount(mounted()));
+
+    test("of the file itself is refused while a server has the file", async () => {
+      const first = holdfast.serve();
+      await first.url();
+      writeFileSync(mounted(), "");
+      mount("--bind", data("holdfast.db"), mounted());
+      const refused = await holdfast.run([...second, "--store", "sqlite:./mounted.db"]);
+      expect(refused).toMatchObject({ status: 75, stdout: "" });
+      expect(refused.stderr).toMatch(/^holdfast: .*mounted\.db is locked.*under another name/);
+    });
   });
 });
 

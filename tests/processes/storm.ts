@@ -101,14 +101,24 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
   }
 }
 
+const MOST_STARTS = 5;
+
 async function killAndRestart(
   instances: HoldfastProcess[],
   urls: string[],
   start: () => HoldfastProcess,
 ): Promise<void> {
   await instances[1]!.end("SIGKILL");
-  instances[1] = start();
-  urls[1] = await instances[1].url();
+  // As a supervisor would: a server does not start while its locks do not answer.
+  for (let attempt = 1; ; attempt += 1) {
+    instances[1] = start();
+    try {
+      urls[1] = await instances[1].url();
+      return;
+    } catch (error) {
+      if (attempt === MOST_STARTS) throw error;
+    }
+  }
 }
 
 /** `shared`, and one key of its own for every other capture. */

@@ -27,6 +27,7 @@ function withHold(hold: LockHold, replaced: Partial<LockHold>): LockHold {
     waitedMs: hold.waitedMs,
     signal: hold.signal,
     assertHeld: () => hold.assertHeld(),
+    aloneForMs: () => hold.aloneForMs(),
     ...replaced,
   };
 }
@@ -59,6 +60,7 @@ class PlainQueue implements LockProvider {
         waitedMs: 0,
         signal,
         assertHeld,
+        aloneForMs: () => Infinity,
       });
     } finally {
       isInside = false;

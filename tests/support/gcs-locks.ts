@@ -7,6 +7,7 @@ import {
 import type { LeaseSettings } from "../../src/infrastructure/locking/lease/lease-settings";
 import type { ChildCommand } from "../../src/lock-contract";
 import { GcsStandIn } from "./gcs-stand-in/gcs-stand-in";
+import { tcpRelayTo, type TcpRelay } from "./tcp-relay";
 import { typescriptChild } from "./typescript-child";
 
 /** The shortest lease there may be, and waiters that look often: seconds of real time are dear in a test. */
@@ -29,6 +30,8 @@ export interface GcsWorld {
   readonly location: string;
   /** Absent where another implementation of the API is tested. */
   readonly standIn?: GcsStandIn;
+  /** Between the stand-in and this process. */
+  readonly relay?: TcpRelay;
   provider(lease?: Partial<LeaseSettings>): GcsLeaseLockProvider;
   /** A script of this folder in a process of its own. */
   child(script?: string, lease?: Partial<LeaseSettings>): ChildCommand;
@@ -42,11 +45,15 @@ const BUCKET = "holdfast-locks";
 export async function openGcsWorld(): Promise<GcsWorld> {
   const isOurs = process.env["HOLDFAST_TEST_GCS"] !== "1";
   const standIn = isOurs ? await GcsStandIn.start({ buckets: [BUCKET] }) : undefined;
-  const emulatorHost = standIn?.url ?? process.env["STORAGE_EMULATOR_HOST"];
+  const relay = standIn === undefined ? undefined : await tcpRelayTo(standIn.url);
+  const emulatorHost = relay?.url ?? process.env["STORAGE_EMULATOR_HOST"];
   const bucket = isOurs ? BUCKET : (process.env["HOLDFAST_TEST_GCS_BUCKET"] ?? BUCKET);
   if (emulatorHost === undefined && bucket === BUCKET)
     throw new Error("npm run test:gcs needs STORAGE_EMULATOR_HOST, or HOLDFAST_TEST_GCS_BUCKET");
-  const client = createGcsClient({ requestTimeoutMs: 10_000, emulatorHost });
+  const client = createGcsClient({
+    requestTimeoutMs: 10_000,
+    emulatorHost: standIn?.url ?? emulatorHost,
+  });
   if (!isOurs && !(await client.bucket(bucket).exists())[0]) await client.createBucket(bucket);
   const folder = `test-${randomBytes(6).toString("hex")}`;
   const location = `gs://${bucket}/${folder}`;
@@ -56,6 +63,7 @@ export async function openGcsWorld(): Promise<GcsWorld> {
   return {
     location,
     ...(standIn === undefined ? {} : { standIn }),
+    ...(relay === undefined ? {} : { relay }),
     provider: (lease = QUICK_LEASE) => {
       const provider = new GcsLeaseLockProvider(location, { ...reached, lease });
       opened.push(provider);
@@ -75,6 +83,7 @@ export async function openGcsWorld(): Promise<GcsWorld> {
     },
     close: async () => {
       await Promise.all(opened.map((provider) => provider.close()));
+      await relay?.close();
       if (standIn !== undefined) await standIn.close();
       else await whenNotThrottled(() => client.bucket(bucket).deleteFiles({ prefix: `${folder}/` }));
     },

@@ -8,6 +8,7 @@ import { AuthenticateCaller } from "../../src/application/use-cases/authenticate
 import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
+import { ObservePayment } from "../../src/application/use-cases/observe-payment";
 import { ReadPayments } from "../../src/application/use-cases/read-payments";
 import { RefundPayment } from "../../src/application/use-cases/refund-payment";
 import { ReviewOperations } from "../../src/application/use-cases/review-operations";
@@ -26,6 +27,8 @@ export interface HttpWorldParts {
   readonly payments?: PaymentRepository;
   readonly lockTimeouts?: LockTimeoutPolicy;
   readonly app?: Partial<HttpAppParts>;
+  /** How often it is looked for answers that nobody reads. */
+  readonly unreadMs?: number;
 }
 
 export interface HttpAnswer {
@@ -62,10 +65,11 @@ export class HttpWorld {
     );
     const app = createHttpApp({
       authorizePayment: new AuthorizePayment(context),
-      importAuthorization: new ImportAuthorization(context, simulated),
+      importAuthorization: new ImportAuthorization(context, simulated, "shared"),
       capturePayment: new CapturePayment(context),
       voidPayment: new VoidPayment(context),
       refundPayment: new RefundPayment(context),
+      observePayment: new ObservePayment(context),
       reviewOperations: new ReviewOperations(context),
       readPayments: new ReadPayments(context.payments),
       authenticate: new AuthenticateCaller(this.keys, context.clock),
@@ -78,7 +82,7 @@ export class HttpWorld {
       gatewayMoves: (paymentId) => simulated.moves(paymentId),
       ...parts.app,
     });
-    this.server = createHttpServer(app);
+    this.server = createHttpServer(app, parts.unreadMs);
   }
 
   async open(): Promise<this> {

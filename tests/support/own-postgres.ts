@@ -14,8 +14,8 @@ interface RunAs {
   readonly gid?: number;
 }
 
-/** A PostgreSQL of the test's own, on loopback and a free port, with its cluster in a temporary folder. */
-export async function startOwnPostgres(): Promise<OwnServer> {
+/** A PostgreSQL of the test's own, on loopback and a free port, with its cluster in a temporary folder. `settings` as in its file. */
+export async function startOwnPostgres(settings: Readonly<Record<string, string>> = {}): Promise<OwnServer> {
   const initdb = findProgram("initdb");
   const program = findProgram("postgres");
   if (initdb === undefined || program === undefined) throw new Error("PostgreSQL is not installed");
@@ -28,7 +28,8 @@ export async function startOwnPostgres(): Promise<OwnServer> {
 
   const port = await freePort();
   const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
-  const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", folder];
+  const given = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", folder, ...given];
   const start = async (): Promise<OwnProcess> => {
     const server = OwnProcess.start(program, args, { ...runAs, cwd: folder });
     await server.until(() => postgresAnswers(url));

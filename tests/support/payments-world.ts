@@ -10,6 +10,7 @@ import { AuthorizePayment } from "../../src/application/use-cases/authorize-paym
 import { CapturePayment } from "../../src/application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../src/application/use-cases/expire-authorizations";
 import { ImportAuthorization } from "../../src/application/use-cases/import-authorization";
+import { ObservePayment } from "../../src/application/use-cases/observe-payment";
 import { ReconcileOperations } from "../../src/application/use-cases/reconcile-operations";
 import { RefundPayment } from "../../src/application/use-cases/refund-payment";
 import { ReviewOperations } from "../../src/application/use-cases/review-operations";
@@ -50,6 +51,7 @@ type MoneyCall = "authorize" | "capture" | "void" | "refund";
 export class WatchedGateway implements PaymentGateway {
   readonly calls: string[] = [];
   readonly remembersKeysForMs: number;
+  private toQuestions: FindAnswer | null = null;
   private readonly scripted = new Map<string, ((real: () => Promise<unknown>) => Promise<unknown>)[]>();
 
   constructor(
@@ -68,6 +70,11 @@ export class WatchedGateway implements PaymentGateway {
     this.scripted.set(call, queue);
   }
 
+  /** From now on every question is answered so; null lets the real gateway answer again. */
+  answersQuestions(answer: FindAnswer | null): void {
+    this.toQuestions = answer;
+  }
+
   readonly authorize: PaymentGateway["authorize"] = (request) =>
     this.call("authorize", () => this.inner.authorize(request));
   readonly capture: PaymentGateway["capture"] = (request) =>
@@ -75,7 +82,8 @@ export class WatchedGateway implements PaymentGateway {
   readonly void: PaymentGateway["void"] = (request) => this.call("void", () => this.inner.void(request));
   readonly refund: PaymentGateway["refund"] = (request) =>
     this.call("refund", () => this.inner.refund(request));
-  readonly find: PaymentGateway["find"] = (request) => this.call("find", () => this.inner.find(request));
+  readonly find: PaymentGateway["find"] = (request) =>
+    this.call("find", async () => this.toQuestions ?? this.inner.find(request));
 
   private async call<A>(name: string, real: () => Promise<A>): Promise<A> {
     this.calls.push(name);
@@ -178,7 +186,7 @@ export class PaymentsWorld {
   }
 
   import(key: string, gatewayReference: string, lookup: AuthorizationLookup = this.simulated) {
-    return new ImportAuthorization(this.context, lookup).execute(
+    return new ImportAuthorization(this.context, lookup, "shared").execute(
       {
         idempotencyKey: parseIdempotencyKey(key),
         gatewayReference,
@@ -186,7 +194,7 @@ export class PaymentsWorld {
         metadata: {},
         expiresInSeconds: null,
       },
-      this.caller(),
+      this.caller({ operator: true }),
     );
   }
 
@@ -200,6 +208,10 @@ export class PaymentsWorld {
   review(id: OperationId, verdict: Partial<ReviewVerdict> = {}) {
     const whole = { outcome: "moved", evidence: "seen there", gatewayReference: null, ...verdict } as const;
     return new ReviewOperations(this.context).resolve(id, whole, { actor: { key: "operator" } });
+  }
+
+  observe(id: PaymentId) {
+    return new ObservePayment(this.context).execute(id, { actor: { key: "operator" } });
   }
 
   reconcile() {

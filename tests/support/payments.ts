@@ -104,7 +104,8 @@ export function expiredPayment(payment = authorizedPayment()): Payment {
 
 /** The payment whose open operation waits for a person. */
 export function inReview(payment: Payment): Payment {
-  return payment.needsReview(openOperation(payment).id, "nobody knows", step(payment.facts.updatedAt));
+  const now = payment.facts.updatedAt;
+  return payment.needsReview(openOperation(payment).id, "nobody knows", after(300_000, now), step(now));
 }
 
 /** The payment after an answer for its open operation. */
@@ -112,8 +113,8 @@ export function settled(payment: Payment, answer: SettledAnswer, now = payment.f
   return payment.settle(openOperation(payment).id, answer, newOperationId(), after(5_000, now), step(now));
 }
 
-export function succeeds(reference: string | null = null): SettledAnswer {
-  return { outcome: "succeeded", reference };
+export function succeeds(reference: string | null = null) {
+  return { outcome: "succeeded", reference } as const;
 }
 
 export function declines(reason = "no"): SettledAnswer {

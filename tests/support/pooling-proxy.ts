@@ -22,6 +22,8 @@ export interface PoolingOptions {
   readonly sessions?: number;
   /** Which of the idle sessions is handed out. */
   readonly next?: "used last" | "used first";
+  /** Whoever begins a transaction while no session is idle waits for one, for as long as that takes. */
+  readonly whenEmpty?: "wait";
 }
 
 /**
@@ -30,10 +32,11 @@ export interface PoolingOptions {
  */
 export async function poolingProxy(
   target: string,
-  { pooling, sessions = 4, next = "used last" }: PoolingOptions,
+  { pooling, sessions = 4, next = "used last", whenEmpty }: PoolingOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = new URL(target);
   const idle: Session[] = [];
+  let opened = 0;
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -73,11 +76,15 @@ export async function poolingProxy(
     let work: Promise<void> = Promise.resolve();
     const obey = async (data: Buffer, isStartup: boolean): Promise<void> => {
       if (isStartup) {
-        while (idle.length < sessions) idle.push(await openSession(data));
+        while (opened < sessions) {
+          opened += 1;
+          idle.push(await openSession(data));
+        }
         client.write(WELCOME);
         return;
       }
       if (mine?.client !== client) mine = next === "used last" ? idle.pop() : idle.shift();
+      if (mine === undefined && whenEmpty === "wait") return new Promise(() => {});
       if (mine === undefined) throw new Error("out of sessions");
       mine.client = client;
       mine.socket.write(data);

@@ -3,6 +3,8 @@ import { once } from "node:events";
 
 /** What happens to the next statement that comes by. */
 export type Accident = "request lost" | "answer lost";
+/** What does not get through from now on, over any connection. Nobody hangs up. */
+export type Silence = "requests" | "answers" | "everything";
 
 const READY_FOR_QUERY = "Z".charCodeAt(0);
 
@@ -15,6 +17,12 @@ export interface PostgresRelay {
   answers(type: string): number;
   /** Lets these happen to the next statements, one each, and ends the connection each time. */
   lose(...accidents: readonly Accident[]): void;
+  /** Swallows that, and every goodbye, until `speak`. */
+  fallSilent(silence: Silence): void;
+  /** As `fallSilent("everything")`, but requests that are sent meanwhile arrive when it speaks again. */
+  holdBack(): void;
+  /** Lets everything through again. What was swallowed stays so, and what was cut off meanwhile ends. */
+  speak(): void;
   /** Ends every connection that is open now. */
   cut(): void;
   close(): Promise<void>;
@@ -26,21 +34,43 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
   let accidents: Accident[] = [];
   const answers = new Map<number, number>();
 
-  const relay = createServer((client) => {
-    const upstream = connect(Number(server.port || 5432), server.hostname);
+  let silence: Silence | undefined;
+  let held: (() => void)[] | undefined;
+  const onSpeaking: (() => void)[] = [];
+  const swallows = (what: Silence): boolean => silence === what || silence === "everything";
+  /** A silent network does not tell that the other end has gone. */
+  const tell = (ending: () => void): void => {
+    if (silence === undefined) ending();
+    else onSpeaking.push(ending);
+  };
+
+  const relay = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect({
+      port: Number(server.port || 5432),
+      host: server.hostname,
+      allowHalfOpen: true,
+    });
     let started = false;
     let losingAnswer = false;
-    for (const socket of [client, upstream]) {
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
+      socket.on("end", () => tell(() => other.end()));
       socket.on("close", () => {
         sockets.delete(socket);
-        client.destroy();
-        // What was sent still arrives.
-        upstream.end();
+        tell(() => {
+          client.destroy();
+          // What was sent still arrives.
+          upstream.end();
+        });
       });
     }
     client.on("data", (data) => {
+      held?.push(() => upstream.write(data));
+      if (swallows("requests")) return;
       const accident = started ? accidents.shift() : undefined;
       losingAnswer = accident === "answer lost";
       if (accident === "request lost") client.destroy();
@@ -51,6 +81,7 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
       started ||= type === READY_FOR_QUERY;
     });
     upstream.on("data", (data) => {
+      if (swallows("answers")) return;
       if (losingAnswer) {
         client.destroy();
       } else {
@@ -72,6 +103,18 @@ export async function relayTo(target: string): Promise<PostgresRelay> {
     answers: (type) => answers.get(type.charCodeAt(0)) ?? 0,
     lose: (...next) => {
       accidents = [...next];
+    },
+    fallSilent: (what) => {
+      silence = what;
+    },
+    holdBack: () => {
+      silence = "everything";
+      held ??= [];
+    },
+    speak: () => {
+      for (const arrive of held ?? []) arrive();
+      silence = held = undefined;
+      for (const ending of onSpeaking.splice(0)) ending();
     },
     cut: () => {
       for (const socket of sockets) socket.destroy();

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { delimiter, join } from "node:path";
+import { mayMount } from "./mounts";
 
 export type ServerKind = "postgres" | "redis";
 
@@ -19,7 +20,7 @@ export function serverUrl(kind: ServerKind): string {
 /** Set once per run by global-setup.ts: the kinds that answered, by comma. Test files only read it. */
 export const answeringServers = "HOLDFAST_TEST_ANSWERING_SERVERS";
 
-export const availability: Record<ServerKind | `own-${ServerKind}` | "script", () => Found> = {
+export const availability: Record<ServerKind | `own-${ServerKind}` | "script" | "mounts", () => Found> = {
   postgres: () => answering("postgres", "PostgreSQL"),
   redis: () => answering("redis", "Redis"),
   "own-postgres": () => ownProgram("postgres", "PostgreSQL's programs"),
@@ -32,6 +33,10 @@ export const availability: Record<ServerKind | `own-${ServerKind}` | "script", (
       ? { there: true, url: "script:" }
       : { there: false, needs, reason: `there is no ${needs}` };
   },
+  mounts: () =>
+    mayMount()
+      ? { there: true, url: "mount:" }
+      : { there: false, needs: "the right to mount", reason: "mount refuses a small tmpfs" },
 };
 
 /** The newest installation's folder wins; Debian keeps PostgreSQL's server programs outside PATH. */

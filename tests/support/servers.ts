@@ -122,6 +122,11 @@ export function describeWithPseudoTerminal(name: string, tests: (start: StartTer
   });
 }
 
+/** A block that mounts filesystems: a disk that is really full, really read-only, or there twice. */
+export function describeWithMounts(name: string, tests: () => void): void {
+  describeWith("mounts", name, tests);
+}
+
 type StartTerminal = (command: string, cwd: string) => PseudoTerminal;
 
 function describeWith(what: keyof typeof availability, name: string, tests: (url: string) => void): void {

@@ -49,7 +49,16 @@ export function gatewayTrace(
   answer: GatewayAnswer | FindAnswer,
 ): EventData {
   const { outcome, ...said } = answer;
-  return { gateway: { asked, key: gatewayKey(operation), answer: outcome, ...said } };
+  const until = "expiresAt" in said ? { expiresAt: said.expiresAt.toISOString() } : {};
+  return {
+    gateway: {
+      asked,
+      key: gatewayKey(operation),
+      answer: outcome,
+      ...said,
+      ...until,
+    },
+  };
 }
 
 function commonRequest(payment: Payment, operation: Operation) {
@@ -57,7 +66,7 @@ function commonRequest(payment: Payment, operation: Operation) {
     gatewayKey: gatewayKey(operation),
     operationId: operation.id,
     paymentId: payment.id,
-    amount: { amount: operation.amount, currency: payment.currency },
+    amount: { ...payment.facts.amount, amount: operation.amount },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { OperationId } from "../../domain/identifiers";
-import type { Operation } from "../../domain/operation";
+import { beforeCorrection, type Operation } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
 import { PaymentError } from "../../domain/payment-errors";
 
@@ -19,6 +19,11 @@ export function outcomeOf(payment: Payment, operationId: OperationId, replayed: 
   if (operation === undefined) throw new Error(`payment ${payment.id} has no operation ${operationId}`);
   switch (operation.status) {
     case "failed":
+      // The gateway took it back later: its key goes on giving the first answer.
+      if (operation.correctedSequence !== null) {
+        const first = beforeCorrection(operation);
+        return { payment: payment.asItWasAfter(first), operation: first, replayed };
+      }
       throw failureOf(payment, operation, replayed);
     case "not_sent":
       throw new PaymentError("gateway_unavailable", {

@@ -1,3 +1,5 @@
+import type { Operation } from "../../domain/operation";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -12,6 +14,12 @@ export const reconcileScheduleMs: readonly number[] = [
   6 * HOUR,
 ];
 
+/** When the gateway is asked again about an operation in review, which a person may not look at for days; then daily. */
+export const reviewScheduleMs: readonly number[] = [5 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR];
+
+/** Clocks of several machines differ, and a second is nothing. */
+export const CLOCK_TOLERANCE_MS = 5 * SECOND;
+
 /** Spreads what became due together, by up to a tenth, so that a gateway coming back is not hit by all at once. */
 const JITTER = 0.1;
 
@@ -22,8 +30,42 @@ export function nextDueAt(now: Date, attempts: number, random: () => number): Da
   return new Date(now.getTime() + Math.round(delayMs * (1 + JITTER * random())));
 }
 
-/** A release has nobody to report to and no person to ask: it goes on at the last interval for ever. */
-export function nextReleaseDueAt(now: Date, attempts: number, random: () => number): Date {
-  const last = reconcileScheduleMs.length - 1;
-  return nextDueAt(now, Math.min(attempts, last), random) as Date;
+/** For as long as the review lasts. */
+export function nextReviewDueAt(now: Date, attempts: number, random: () => number): Date {
+  const delayMs = reviewScheduleMs[Math.min(attempts, reviewScheduleMs.length - 1)] as number;
+  return new Date(now.getTime() + Math.round(delayMs * (1 + JITTER * random())));
 }
+
+/** Nobody waits for a release, so a gateway that is down for a day brings none of them before a person. */
+const RELEASE_ATTEMPTS = 12;
+
+/** As for the others, and then at the last interval: a day and a half in all. */
+export function nextReleaseDueAt(now: Date, attempts: number, random: () => number): Date | null {
+  if (attempts >= RELEASE_ATTEMPTS) return null;
+  return nextDueAt(now, Math.min(attempts, reconcileScheduleMs.length - 1), random);
+}
+
+/** No schedule has a step that is longer than a day, so nothing is due later than this. */
+export const FARTHEST_DUE_MS = Math.round(24 * HOUR * (1 + JITTER)) + CLOCK_TOLERANCE_MS;
+
+/** The last time that anything was done about it, by whatever clock. */
+export function touchedAt({ askedAt, firstSentAt, createdAt }: OperationTimes): Date {
+  return askedAt ?? firstSentAt ?? createdAt;
+}
+
+/**
+ * By its time; or because its times cannot be true. A clock that was ahead when they were written, or that was set back
+ * since, must not keep anybody from asking for as long as it was wrong.
+ */
+export function isDue(operation: OperationTimes, now: Date): boolean {
+  const { dueAt } = operation;
+  if (dueAt === null) return false;
+  const nowMs = now.getTime();
+  return (
+    dueAt.getTime() <= nowMs ||
+    dueAt.getTime() > nowMs + FARTHEST_DUE_MS ||
+    touchedAt(operation).getTime() > nowMs + CLOCK_TOLERANCE_MS
+  );
+}
+
+type OperationTimes = Pick<Operation, "askedAt" | "firstSentAt" | "createdAt" | "dueAt">;

@@ -1,10 +1,13 @@
 import type { OperationId } from "../../domain/identifiers";
 import { isOpen, isRelease, type Operation } from "../../domain/operation";
 import type { EventData } from "../../domain/payment-events";
+import { LockLostError } from "../ports/lock-errors";
 import type { LockHold } from "../ports/lock-provider";
-import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { find, gatewayTrace, send } from "./ask-gateway";
+import { askInReview } from "./ask-in-review";
 import { stepAt, type OperationContext } from "./operation-context";
+import { CLOCK_TOLERANCE_MS, isDue } from "./reconcile-schedule";
 import { settleOperation, type GatewayVerdict } from "./settle-operation";
 
 /** The gateway is asked at most this often about one operation; in between the stored row answers. */
@@ -34,13 +37,11 @@ export async function resolveOperation(
   trace: EventData,
 ): Promise<Resolved> {
   const operation = stored.payment.operation(operationId);
-  if (operation === undefined || !isOpen(operation) || operation.status === "needs_review") {
-    return { stored, by: "row" };
-  }
+  if (operation === undefined || !isOpen(operation)) return { stored, by: "row" };
   const now = context.clock.now();
-  if (operation.askedAt !== null && now.getTime() - operation.askedAt.getTime() < MIN_ASK_INTERVAL_MS) {
-    return { stored, by: "row" };
-  }
+  if (wasJustAsked(operation, now)) return { stored, by: "row" };
+
+  if (operation.status === "needs_review") return askInReview(context, stored, operation, trace);
 
   // A release that was never sent needs no question: there is nothing that the gateway could know of it.
   if (operation.firstSentAt !== null) {
@@ -67,7 +68,10 @@ export async function resolveOperation(
   let claimed: StoredPayment;
   try {
     const step = stepAt(context, context.clock.now(), trace);
-    claimed = await context.payments.save(stored.payment.claimResend(operationId, step), stored.version);
+    claimed = await context.payments.save(
+      stored.payment.claimResend(operationId, isDue(operation, now), step),
+      stored.version,
+    );
   } catch (error) {
     if (!(error instanceof VersionConflictError)) throw error;
     // Somebody else is at it, without our lock: let them.
@@ -83,6 +87,19 @@ export async function resolveOperation(
   return settled(context, claimed, operationId, verdict, sent, "resend");
 }
 
+/** The same for who has to answer somebody: where it cannot go on, the operation is open, as it was read. */
+export async function resolveAsFarAsPossible(
+  ...[context, stored, operationId, hold, trace]: Parameters<typeof resolveOperation>
+): Promise<Resolved> {
+  try {
+    return await resolveOperation(context, stored, operationId, hold, trace);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError || error instanceof LockLostError)
+      return { stored, by: "row" };
+    throw error;
+  }
+}
+
 async function settled(
   context: OperationContext,
   stored: StoredPayment,
@@ -94,8 +111,16 @@ async function settled(
   return { stored: (await settleOperation(context, stored, operationId, verdict, trace)) ?? stored, by };
 }
 
+/** Asked in the future is not just now: the clock was set, and nobody may have asked for as long. */
+function wasJustAsked({ askedAt }: Operation, now: Date): boolean {
+  if (askedAt === null) return false;
+  const agoMs = now.getTime() - askedAt.getTime();
+  return agoMs > -CLOCK_TOLERANCE_MS && agoMs < MIN_ASK_INTERVAL_MS;
+}
+
+/** Whether the gateway may have. What was sent far in the future is of an age that nobody knows. */
 function isForgotten(context: OperationContext, operation: Operation, now: Date): boolean {
   const { remembersKeysForMs } = context.gateway;
   const sentForMs = now.getTime() - (operation.firstSentAt ?? now).getTime();
-  return sentForMs >= remembersKeysForMs - FORGETTING_MARGIN_MS;
+  return sentForMs < -FORGETTING_MARGIN_MS || sentForMs >= remembersKeysForMs - FORGETTING_MARGIN_MS;
 }

@@ -9,15 +9,18 @@ import type { LockHold } from "../ports/lock-provider";
 import type { LockTimeout, ResolvedLockTimeout } from "../ports/lock-timeout";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { gatewayTrace, send } from "./ask-gateway";
+import { isInDoubt, lookAgain } from "./in-doubt";
 import { lockTrace, stepAt, type OperationContext } from "./operation-context";
 import { outcomeOf, type OperationOutcome } from "./operation-outcome";
 import { nextDueAt } from "./reconcile-schedule";
-import { resolveOperation } from "./resolve-operation";
+import { resolveAsFarAsPossible } from "./resolve-operation";
 import { settleOperation } from "./settle-operation";
 
 /** Who asks, and how long they are willing to wait. */
 export interface Caller {
   readonly merchant: MerchantId;
+  /** May do what looks across merchants. */
+  readonly operator?: boolean;
   /** For the payment's history: which key, which request. Never a secret. */
   readonly actor: EventData;
   readonly lockTimeout?: LockTimeout | ResolvedLockTimeout;
@@ -85,6 +88,7 @@ async function decideAndSend(
   movement: Movement,
   caller: Caller,
   hold: LockHold,
+  isSecondLook = false,
 ): Promise<OperationOutcome> {
   const trace: EventData = { by: caller.actor, ...lockTrace(hold) };
   let decisions = 0;
@@ -100,7 +104,7 @@ async function decideAndSend(
       assertSameRequest(own, movement);
       if (isFinished(own)) return outcomeOf(payment, own.id, false);
       if (isOpen(own)) {
-        const resolved = await resolveOperation(context, stored, own.id, hold, trace);
+        const resolved = await resolveAsFarAsPossible(context, stored, own.id, hold, trace);
         return outcomeOf(resolved.stored.payment, own.id, false);
       }
     }
@@ -110,7 +114,7 @@ async function decideAndSend(
       // One question to the gateway a hold: a second one would outlast the budget of those who wait.
       if (asked) throw payment.inProgress(inTheWay);
       asked = true;
-      const { stored: after, by } = await resolveOperation(context, stored, inTheWay.id, hold, trace);
+      const { stored: after, by } = await resolveAsFarAsPossible(context, stored, inTheWay.id, hold, trace);
       if (by !== "find" || after.payment.openOperation !== undefined) throw payment.inProgress(inTheWay);
       continue;
     }
@@ -129,6 +133,9 @@ async function decideAndSend(
         intent = await context.payments.save(decision.payment, stored.version);
       }
     } catch (error) {
+      // What was lost is found by its key. If it is not there, its version lets only one of both decisions through.
+      if (isInDoubt(error) && !isSecondLook)
+        return lookAgain(error, () => decideAndSend(context, movement, caller, hold, true));
       if (!(error instanceof VersionConflictError)) throw error;
       decisions += 1;
       continue;
@@ -181,12 +188,16 @@ async function closeUnsent(
 ): Promise<StoredPayment> {
   try {
     const closed = intent.payment.notSent(operationId, reason, stepAt(context, context.clock.now(), trace));
-    return await context.payments.save(closed, intent.version);
+    try {
+      return await context.payments.save(closed, intent.version);
+    } catch (error) {
+      if (!(error instanceof VersionConflictError)) throw error;
+      return (await context.payments.find(intent.payment.id)) ?? intent;
+    }
   } catch (error) {
     // The store fails: the intent stands, and is due. Whoever finds it sends it.
     if (error instanceof StoreUnavailableError) return intent;
-    if (!(error instanceof VersionConflictError)) throw error;
-    return (await context.payments.find(intent.payment.id)) ?? intent;
+    throw error;
   }
 }
 

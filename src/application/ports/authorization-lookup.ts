@@ -6,7 +6,8 @@ import type { Money } from "../../domain/money";
  * - move nothing and change nothing by it;
  * - resolve for everything that can happen on the way;
  * - answer `found` only for money that is reserved now and can be captured whole;
- * - answer `not_found` only if it has said itself that there is no such authorization.
+ * - answer `not_found` only if it has said itself that there is no such authorization;
+ * - say with whatever it has seen whose it is: to everybody else it does not exist.
  */
 export interface AuthorizationLookup {
   lookupAuthorization(request: LookupRequest): Promise<LookupAnswer>;
@@ -20,11 +21,22 @@ export interface LookupRequest {
 }
 
 export type LookupAnswer =
-  | { readonly outcome: "found"; readonly authorization: ForeignAuthorization }
+  | SeenAuthorization
   | { readonly outcome: "not_found" }
-  /** It is there, and there is nothing to capture. */
-  | { readonly outcome: "not_capturable"; readonly reason: string }
+  /** The gateway gave no answer, whatever it was asked about. */
   | { readonly outcome: "unknown"; readonly reason: string };
+
+/** `merchant` is whom the gateway's own record of it names; null if nobody. */
+export type SeenAuthorization =
+  | {
+      readonly outcome: "found";
+      readonly merchant: string | null;
+      readonly authorization: ForeignAuthorization;
+    }
+  /** It is there, and there is nothing to capture. */
+  | { readonly outcome: "not_capturable"; readonly merchant: string | null; readonly reason: string }
+  /** It is there, and the gateway has not decided about it yet. */
+  | { readonly outcome: "undecided"; readonly merchant: string | null; readonly reason: string };
 
 export interface ForeignAuthorization {
   /** The canonical one: two spellings must not become two payments. */

@@ -1,5 +1,5 @@
 import type { LockHolder } from "./lock-provider";
-import type { ResolvedLockTimeout } from "./lock-timeout";
+import type { LockScope, ResolvedLockTimeout } from "./lock-timeout";
 
 export type LockErrorCode =
   "lock_timeout" | "lock_contended" | "wait_cancelled" | "lock_lost" | "lock_reentrancy" | "lock_unavailable";
@@ -29,6 +29,7 @@ export class LockTimeoutError extends LockError {
     readonly holder?: LockHolder,
     /** What to do about it beyond waiting longer, e.g. which file to look at. */
     readonly advice?: string,
+    readonly scope?: LockScope,
   ) {
     const waited =
       limit.timeout === 0 ? `${resourceId} is locked` : `waited ${inSeconds(waitedMs)} for ${resourceId}`;
@@ -37,9 +38,10 @@ export class LockTimeoutError extends LockError {
       [
         `${waited}, held by ${describeHolder(holder)}`,
         `the limit of ${describeLimit(limit)} comes from ${limit.source}`,
-        advice ??
-          "raise it with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout",
-      ].join("; "),
+        [howToWaitLonger(limit), advice].filter((way) => way !== undefined).join(", or "),
+      ]
+        .filter((part) => part !== "")
+        .join("; "),
     );
   }
 }
@@ -97,7 +99,8 @@ export class LockReentrancyError extends LockError {
   ) {
     super(
       resourceId,
-      `cannot take ${resourceId} while inside ${heldResourceIds.join(", ")}: take all of them at once with withLocks`,
+      `cannot take ${resourceId} while inside ${heldResourceIds.join(", ")}: take all of them at once with withLocks, ` +
+        "or, if this work only began inside and belongs elsewhere, begin it with detached",
     );
   }
 }
@@ -108,7 +111,12 @@ export class LockUnavailableError extends LockError {
   /** Asking again cannot help: refused credentials, a missing bucket, a wrong setting. Such an error ends a wait at once. */
   readonly permanent: boolean;
 
-  constructor(resourceId: string, reason: string, options?: ErrorOptions & { readonly permanent?: boolean }) {
+  constructor(
+    resourceId: string,
+    /** The message without what it is about. */
+    readonly reason: string,
+    options?: ErrorOptions & { readonly permanent?: boolean },
+  ) {
     super(resourceId, `cannot lock ${resourceId}: ${reason}`, options);
     this.permanent = options?.permanent ?? false;
   }
@@ -128,6 +136,16 @@ export function describeHolder(holder: LockHolder | undefined): string {
 
 function describeLimit(limit: ResolvedLockTimeout): string {
   return limit.timeout === "infinite" ? "infinite" : inSeconds(limit.timeout);
+}
+
+/** Whoever was asked by a source that outranks the others is told that one. Nothing, if only the caller can change it. */
+function howToWaitLonger({ source }: ResolvedLockTimeout): string | undefined {
+  if (source.startsWith("built-in default"))
+    return "wait longer with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout";
+  if (source === "--lock-timeout") return "raise it there";
+  if (/^(HOLDFAST_|\[locking)/.test(source))
+    return "raise it there or with --lock-timeout <seconds|infinite>";
+  return undefined;
 }
 
 function inSeconds(ms: number): string {

@@ -21,6 +21,8 @@ export interface LockEventFacts {
   readonly remainingMs?: number;
   /** Who is inside, where the adapter can tell. */
   readonly holder?: LockHolder;
+  /** Why the last attempt got no answer. Then nothing is known of a holder, or it is what was known before. */
+  readonly failure?: string;
 }
 
 /** What happened, without whom it happened to. */

@@ -45,6 +45,12 @@ export interface LockHold {
   readonly signal: AbortSignal;
   /** Throws `LockLostError` unless the lock is held *now*, by the clocks and not by a timer. */
   assertHeld(): void;
+  /**
+   * For how long from now nobody else is let in, even if nothing more is heard from the backend; `Infinity` where the lock
+   * ends only with its process. Grows again with each sign of life. For whoever has to end something in time: a lease
+   * that cannot be renewed is known to end before it does.
+   */
+  aloneForMs(): number;
 }
 
 /** What can be told about the one who is inside. */
@@ -69,6 +75,12 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
   /** Told of this acquisition only, beside the provider's own observer. */
   readonly observer?: LockObserver;
+  /**
+   * `behind` (default): the caller has its answer as soon as the section has settled, and the lock is given back behind
+   * it. `await`: the answer comes when the backend has confirmed the release, or has failed to for two seconds. For
+   * whoever exits right afterwards: a lock whose release was not sent stays held until its backend notices.
+   */
+  readonly release?: "behind" | "await";
   /** For `withLocks` alone, which takes several ids in one order for all: anybody else would build deadlocks with it. */
   readonly alongside?: HeldAlongside;
 }

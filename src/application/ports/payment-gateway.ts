@@ -6,6 +6,8 @@ import type { Money } from "../../domain/money";
  * - resolve for everything that can happen on the way; a rejection is a defect in the adapter (and is treated as `unknown`);
  * - answer `succeeded`, `declined` or `authorization_gone` only if the gateway itself has recorded that for this key;
  * - answer `not_sent` only if the request certainly did not reach the gateway (refused connection, no such host, 429);
+ * - answer `mismatch` if the gateway shows what this key cannot have done and what leaves it nothing to do, as a capture
+ *   made elsewhere does to a void: evidence for a person, and no answer to the key;
  * - answer `unknown` for the rest: timed out, reset, a 5xx, an answer that makes no sense;
  * - move money at most once per gateway key, however often and concurrently it is sent.
  */
@@ -46,21 +48,34 @@ export interface FindRequest extends Omit<MovementRequest, "authorizationReferen
 
 /** The gateway has recorded this for the key, for good. */
 export type RecordedAnswer =
-  | { readonly outcome: "succeeded"; readonly reference: string }
+  | {
+      readonly outcome: "succeeded";
+      readonly reference: string;
+      /** Of an authorization: when the gateway lets the money go by itself, if it says so. */
+      readonly expiresAt?: Date;
+    }
   | { readonly outcome: "declined"; readonly reason: string }
   | { readonly outcome: "authorization_gone"; readonly reason: string };
 
+/** Something was found that does not fit (another amount, not our id): a person has to look at it. */
+export interface Mismatch {
+  readonly outcome: "mismatch";
+  readonly evidence: string;
+  /** What the gateway calls that which was found, if it is one thing. */
+  readonly reference?: string;
+}
+
 export type GatewayAnswer =
   | RecordedAnswer
+  | Mismatch
   | { readonly outcome: "not_sent"; readonly reason: string }
   | { readonly outcome: "unknown"; readonly reason: string };
 
 export type FindAnswer =
   | RecordedAnswer
+  | Mismatch
   /** The gateway does not know this key *yet*: the request may still be on its way. Never closes an operation. */
   | { readonly outcome: "absent" }
   /** The gateway has the request and has not decided. */
   | { readonly outcome: "pending" }
-  | { readonly outcome: "unknown"; readonly reason: string }
-  /** Something was found that does not fit (another amount, not our id): a person has to look at it. */
-  | { readonly outcome: "mismatch"; readonly evidence: string };
+  | { readonly outcome: "unknown"; readonly reason: string };

@@ -12,9 +12,13 @@ import type { PaymentEvent } from "../../domain/payment-events";
  *   above captured, the totals being the sums of the stored operations;
  * - refuse a new payment whose merchant and authorize key are taken with `DuplicateKeyError`;
  * - refuse a payment whose authorization at the gateway is another payment's, whoever's, with `DuplicateAuthorizationError`;
+ * - never change what an operation is bound to (`OperationBond`), and write all of what becomes of it;
  * - never change or drop an event;
  * - have made durable what it acknowledged;
- * - reject with `StoreUnavailableError` when it cannot tell or cannot write, with nothing half-written.
+ * - reject with `StoreUnavailableError` when it cannot tell or cannot write, with nothing half-written; its `outcome` is
+ *   `unknown` if what was being written is stored, or may still come to be, and `none` for whatever only reads;
+ * - answer or reject in time, whatever is behind it: a write within `budgets.savesMs`, a read of one payment within
+ *   `budgets.readMs`, a list within `budgets.listMs`.
  */
 export interface PaymentRepository {
   find(id: PaymentId): Promise<StoredPayment | null>;
@@ -26,10 +30,12 @@ export interface PaymentRepository {
   list(query: PaymentQuery): Promise<Page<Payment>>;
   /** In order. Null for an unknown payment. */
   events(id: PaymentId): Promise<readonly PaymentEvent[] | null>;
+  /** The same, page by page. */
+  eventPage(id: PaymentId, query: EventQuery): Promise<Page<PaymentEvent> | null>;
 
-  /** Operations that are `started` or `unknown` and due, the longest due first, after the given one. */
+  /** Open operations that are due (`isDue`; no other one has a time), by their time, after the given one. */
   dueOperations(now: Date, limit: number, after?: DueOperation): Promise<readonly DueOperation[]>;
-  /** Payments in status `authorized` with no open operation whose authorization ended at or before then, oldest first. */
+  /** Payments with no open operation whose authorization had ended then (`isLapsed`), sent or not, oldest first. */
   lapsedAuthorizations(
     endedBy: Date,
     limit: number,
@@ -39,7 +45,10 @@ export interface PaymentRepository {
   operationsInReview(query: ReviewQuery): Promise<Page<ReviewItem>>;
   countInReview(): Promise<number>;
 
-  /** Resolves when the store answers; else rejects with `StoreUnavailableError`. */
+  /**
+   * Resolves when the store answers and takes writes; else rejects with `StoreUnavailableError`. Tries a write of its own
+   * where no real one has just shown it, at most once a second however often it is asked.
+   */
   ping(): Promise<void>;
 }
 
@@ -67,6 +76,11 @@ export interface ReviewItem {
   readonly amount: bigint;
   readonly currency: string;
   readonly createdAt: Date;
+}
+
+export interface EventQuery {
+  readonly limit: number;
+  readonly cursor?: string;
 }
 
 export interface ReviewQuery {
@@ -135,8 +149,38 @@ export class InvalidCursorError extends Error {
   readonly code = "invalid_cursor";
 }
 
-/** The store does not answer. What was being written is there whole, or not at all: only reading it again can tell. */
+/** What keeps a store from its work, as far as it says so itself. */
+export type StoreTrouble =
+  "no_answer" | "full" | "read_only" | "disk_error" | "damaged" | "replaced" | "log_lost";
+
+export interface UnavailableOptions extends ErrorOptions {
+  readonly reason?: StoreTrouble;
+  readonly outcome?: "none" | "unknown";
+}
+
+/**
+ * The store does not answer. What was being written is there whole, or not at all; where `outcome` is `unknown`, even
+ * reading it again does not tell: it may be on its way. Only a write that its arrival would have refused does.
+ */
 export class StoreUnavailableError extends Error {
   override readonly name = "StoreUnavailableError";
   readonly code = "service_unavailable";
+  readonly reason: StoreTrouble;
+  /** `none`: certainly nothing was written, and nothing will be. */
+  readonly outcome: "none" | "unknown";
+
+  constructor(
+    message: string,
+    { reason = "no_answer", outcome = "none", ...options }: UnavailableOptions = {},
+  ) {
+    super(message, options);
+    this.reason = reason;
+    this.outcome = outcome;
+  }
+}
+
+/** The same failure, of a write that may be stored nevertheless. */
+export function outcomeUnknown(failure: Error): StoreUnavailableError {
+  const reason = failure instanceof StoreUnavailableError ? failure.reason : "no_answer";
+  return new StoreUnavailableError(failure.message, { cause: failure, reason, outcome: "unknown" });
 }

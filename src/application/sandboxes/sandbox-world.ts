@@ -62,7 +62,7 @@ export class SandboxWorld {
   constructor(private readonly parts: SandboxWorldParts) {
     const { context, authorizations, onError } = parts;
     this.authorizePayment = new AuthorizePayment(context);
-    this.importAuthorization = new ImportAuthorization(context, authorizations);
+    this.importAuthorization = new ImportAuthorization(context, authorizations, "the merchant's own");
     this.capturePayment = new CapturePayment(context);
     this.voidPayment = new VoidPayment(context);
     this.refundPayment = new RefundPayment(context);
@@ -127,8 +127,10 @@ export class SandboxWorld {
     const [operation] = await payments.dueOperations(by, 1);
     const [lapsed] = await payments.lapsedAuthorizations(by, 1);
     if (operation === undefined) return lapsed?.expiresAt ?? null;
-    if (lapsed === undefined) return operation.dueAt;
-    return operation.dueAt < lapsed.expiresAt ? operation.dueAt : lapsed.expiresAt;
+    // Due after all of this way is due at once: no schedule reaches there, so its time cannot be true.
+    const dueAt = operation.dueAt > by ? this.now : operation.dueAt;
+    if (lapsed === undefined) return dueAt;
+    return dueAt < lapsed.expiresAt ? dueAt : lapsed.expiresAt;
   }
 
   /** How many payments were worked on with success. */

@@ -8,6 +8,7 @@ import type { Money } from "../../domain/money";
 import { Payment } from "../../domain/payment";
 import type { EventData } from "../../domain/payment-events";
 import { fingerprint, sortedEntries } from "../operations/fingerprint";
+import { isInDoubt, lookAgain } from "../operations/in-doubt";
 import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
 import type { OperationOutcome } from "../operations/operation-outcome";
 import {
@@ -27,7 +28,7 @@ export interface AuthorizePaymentCommand {
   readonly paymentMethod: string;
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** How long the money may be captured, counted from the request. */
+  /** How long the money may be captured, counted from the request that is sent. */
   readonly expiresInSeconds: number;
 }
 
@@ -42,11 +43,15 @@ export class AuthorizePayment {
     try {
       return await this.first(command, caller);
     } catch (error) {
-      if (!(error instanceof DuplicateKeyError)) throw error;
+      const started = async (): Promise<OperationOutcome> => {
+        const winner = await payments.findByAuthorizeKey(caller.merchant, command.idempotencyKey);
+        if (winner === null) throw error;
+        return this.again(winner, command, caller);
+      };
+      if (isInDoubt(error)) return lookAgain(error, started);
       // Another request with this key was faster. What it started is what this one gets.
-      const winner = await payments.findByAuthorizeKey(caller.merchant, command.idempotencyKey);
-      if (winner === null) throw error;
-      return this.again(winner, command, caller);
+      if (error instanceof DuplicateKeyError) return started();
+      throw error;
     }
   }
 
@@ -68,7 +73,7 @@ export class AuthorizePayment {
             paymentMethod: command.paymentMethod,
             reference: command.reference,
             metadata: command.metadata,
-            expiresAt: new Date(now.getTime() + command.expiresInSeconds * 1_000),
+            expiresAt: endOf(command, now),
           },
           begin,
           dueAfter(context, now),
@@ -106,7 +111,12 @@ export class AuthorizePayment {
         sortedEntries(command.metadata),
         BigInt(command.expiresInSeconds),
       ]),
-      decide: (payment, begin, dueAt, step) => payment.decideAuthorizeAgain(begin, dueAt, step),
+      decide: (payment, begin, dueAt, step) =>
+        payment.decideAuthorizeAgain(begin, endOf(command, step.now), dueAt, step),
     };
   }
+}
+
+function endOf({ expiresInSeconds }: AuthorizePaymentCommand, now: Date): Date {
+  return new Date(now.getTime() + expiresInSeconds * 1_000);
 }

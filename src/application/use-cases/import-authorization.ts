@@ -3,10 +3,15 @@ import { Payment } from "../../domain/payment";
 import { PaymentError } from "../../domain/payment-errors";
 import { lookUp } from "../operations/ask-gateway";
 import { fingerprint, sortedEntries } from "../operations/fingerprint";
+import { isInDoubt, lookAgain } from "../operations/in-doubt";
 import { stepAt, type OperationContext } from "../operations/operation-context";
 import { outcomeOf, type OperationOutcome } from "../operations/operation-outcome";
 import { throughGateway, type Caller } from "../operations/through-gateway";
-import type { AuthorizationLookup, ForeignAuthorization } from "../ports/authorization-lookup";
+import type {
+  AuthorizationLookup,
+  ForeignAuthorization,
+  SeenAuthorization,
+} from "../ports/authorization-lookup";
 import { DuplicateAuthorizationError, DuplicateKeyError } from "../ports/payment-repository";
 
 export interface ImportAuthorizationCommand {
@@ -21,6 +26,12 @@ export interface ImportAuthorizationCommand {
 const WEEK_SECONDS = 7 * 86_400;
 
 /**
+ * Whose authorizations the gateway has. In an account that merchants share, an authorization is taken over by whom its
+ * own record names, or by an operator; to everybody else it does not exist, whatever has become of it.
+ */
+export type GatewayAccount = "shared" | "the merchant's own";
+
+/**
  * Makes a payment of an authorization that was made elsewhere. The gateway is only asked, so there is nothing to send,
  * nothing to resolve and no lock to wait for: the store lets one payment have the key, and one the authorization.
  */
@@ -28,35 +39,49 @@ export class ImportAuthorization {
   constructor(
     private readonly context: OperationContext,
     private readonly authorizations: AuthorizationLookup,
+    private readonly account: GatewayAccount,
   ) {}
 
   async execute(command: ImportAuthorizationCommand, caller: Caller): Promise<OperationOutcome> {
     const replay = await this.again(command, caller);
     if (replay !== null) return replay;
-    const found = await this.lookedUp(command.gatewayReference);
+    const found = await this.lookedUp(command.gatewayReference, caller);
     try {
       return await this.first(found, command, caller);
     } catch (error) {
-      if (error instanceof DuplicateAuthorizationError) throw alreadyImported(command);
-      // Another request with this key was faster. What it made is what this one gets.
-      const winner = error instanceof DuplicateKeyError ? await this.again(command, caller) : null;
-      if (winner === null) throw error;
-      return winner;
+      const made = async (): Promise<OperationOutcome> => {
+        const winner = await this.again(command, caller);
+        if (winner !== null) return winner;
+        throw error instanceof DuplicateAuthorizationError ? alreadyImported(command) : error;
+      };
+      if (isInDoubt(error)) return lookAgain(error, made);
+      // Another request with this key was faster: it has taken both, and the store may name either. What it made is what
+      // this one gets.
+      if (error instanceof DuplicateKeyError || error instanceof DuplicateAuthorizationError) return made();
+      throw error;
     }
   }
 
-  private async lookedUp(gatewayReference: string): Promise<ForeignAuthorization> {
+  private async lookedUp(gatewayReference: string, caller: Caller): Promise<ForeignAuthorization> {
     const answer = await lookUp(this.authorizations, gatewayReference);
+    if (answer.outcome === "unknown")
+      throw new PaymentError("gateway_unavailable", { reason: answer.reason });
+    // Before anything that depends on the authorization's state, or its code would tell a stranger about it.
+    if (answer.outcome === "not_found" || !this.mayTake(answer, caller)) {
+      throw new PaymentError("authorization_not_found", { gatewayReference });
+    }
     switch (answer.outcome) {
       case "found":
         return answer.authorization;
-      case "not_found":
-        throw new PaymentError("authorization_not_found", { gatewayReference });
       case "not_capturable":
         throw new PaymentError("authorization_not_capturable", { gatewayReference, reason: answer.reason });
-      case "unknown":
+      case "undecided":
         throw new PaymentError("gateway_unavailable", { reason: answer.reason });
     }
+  }
+
+  private mayTake({ merchant }: SeenAuthorization, caller: Caller): boolean {
+    return this.account !== "shared" || caller.operator === true || merchant === caller.merchant;
   }
 
   private async first(

@@ -2,7 +2,7 @@ import type { MerchantId, PaymentId } from "../../domain/identifiers";
 import type { Payment } from "../../domain/payment";
 import { PaymentError } from "../../domain/payment-errors";
 import type { PaymentEvent } from "../../domain/payment-events";
-import type { Page, PaymentQuery, PaymentRepository } from "../ports/payment-repository";
+import type { EventQuery, Page, PaymentQuery, PaymentRepository } from "../ports/payment-repository";
 
 /** Looks, and changes nothing. Another merchant's payment does not exist. */
 export class ReadPayments {
@@ -19,8 +19,8 @@ export class ReadPayments {
     return this.payments.list(query);
   }
 
-  async history(id: PaymentId, merchant: MerchantId): Promise<readonly PaymentEvent[]> {
+  async history(id: PaymentId, merchant: MerchantId, query: EventQuery): Promise<Page<PaymentEvent>> {
     await this.one(id, merchant);
-    return (await this.payments.events(id)) ?? [];
+    return (await this.payments.eventPage(id, query)) ?? { data: [], nextCursor: null };
   }
 }

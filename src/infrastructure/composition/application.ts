@@ -5,6 +5,7 @@ import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import { defaultLocks, locksBackend, type Configuration } from "../configuration/configuration";
 import { policyOf } from "../configuration/lock-timeouts";
+import { assertLogIsWhole, type LostLog } from "../persistence/sqlite-commit-mark";
 import { SystemClock } from "../time/system-clock";
 import { Closers } from "./closers";
 import { takeDataDirectory } from "./data-directory";
@@ -31,7 +32,9 @@ export interface Application {
   readonly lockProbe: OpenLocks["probe"];
   readonly lockQueues: LockQueues;
   readonly storeConnections: OpenStore["connections"];
+  readonly lostLogs: readonly LostLog[];
   readonly gatewayMoves: OpenGateway["moves"];
+  readonly gatewayProbe: OpenGateway["probe"];
   close(): Promise<void>;
 }
 
@@ -50,12 +53,16 @@ export async function openApplication(
   const clock = new SystemClock();
   const closers = new Closers();
   try {
-    if (!sharesData) await takeDataDirectory(settings.store.value, setting, purpose, closers);
+    if (!sharesData) await takeDataDirectory(settings, setting, purpose, closers);
     const store = await openStore(settings.store.value, clock, closers, {
       maxConnections: settings.storeConnections.value,
+      acceptLostLog: settings.acceptLostLog.value,
     });
-    await store.migration.migrate();
+    // A file that has lost its log is left as it is: the log may be found and put back.
+    if (store.lostLogs().every(({ isAccepted }) => isAccepted)) await store.migration.migrate();
     const gateway = await openGateway(settings, clock, store.openGatewayLedger, closers);
+    // A server shows what is there and moves nothing; a command has nothing to show.
+    if (purpose !== "serve") for (const lost of store.lostLogs()) assertLogIsWhole(lost);
     const telemetry = openTelemetry(settings.logLevel.value);
     const locks = await openLocks(setting, { timeouts, observer: telemetry.lockObserver }, closers);
     const container = new Container({ defaultScope: "Singleton" });
@@ -74,7 +81,9 @@ export async function openApplication(
       lockProbe: locks.probe,
       lockQueues: locks.queues ?? nobodyInLine,
       storeConnections: store.connections,
+      lostLogs: store.lostLogs(),
       gatewayMoves: gateway.moves,
+      gatewayProbe: gateway.probe,
       close: () => closers.close(),
     };
   } catch (error) {

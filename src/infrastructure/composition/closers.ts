@@ -6,6 +6,16 @@ export class Closers {
     this.stack.push(close);
   }
 
+  /** False if it is not done by then; what is under way goes on. */
+  async closeWithin(limitMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), limitMs);
+    });
+    const closed = this.close().then(() => true);
+    return Promise.race([closed, limit]).finally(() => clearTimeout(timer));
+  }
+
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.stack.pop(); close !== undefined; close = this.stack.pop()) {

@@ -14,6 +14,8 @@ export interface OpenGateway {
   readonly gateway: PaymentGateway & AuthorizationLookup;
   /** How often money moved; only the simulated gateway can tell. */
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
+  /** Rejects when it cannot work; absent where that says nothing about this server. */
+  readonly probe?: () => Promise<void>;
 }
 
 export async function openGateway(
@@ -24,12 +26,15 @@ export async function openGateway(
 ): Promise<OpenGateway> {
   switch (settings.gateway.value) {
     case "simulated": {
-      const gateway = new SimulatedGateway({ ledger: await openLedger(), clock });
+      const ledger = await openLedger();
+      const gateway = new SimulatedGateway({ ledger, clock });
       const moves = (paymentId: PaymentId) =>
         gateway.moves(paymentId).catch((error: unknown) => {
           throw new StoreUnavailableError("the simulated gateway's memory does not answer", { cause: error });
         });
-      return { gateway, moves };
+      return ledger.ping === undefined
+        ? { gateway, moves }
+        : { gateway, moves, probe: async () => ledger.ping?.() };
     }
     case "stripe": {
       const apiKey = stripeApiKeyOf(settings);

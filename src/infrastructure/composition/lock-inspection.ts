@@ -9,9 +9,11 @@ import {
 } from "../configuration/configuration";
 import { FileLockInspector } from "../locking/file/file-lock-inspector";
 import { GcsLeaseLockProvider } from "../locking/lease/gcs-lease-lock-provider";
+import { PermanentLeaseStoreError, TransientLeaseStoreError } from "../locking/lease/lease-record-store";
 import { LeaseLockInspector } from "../locking/lease/lease-lock-inspector";
 import { RedisLeaseRecordStore } from "../locking/lease/redis-lease-record-store";
 import { Closers } from "./closers";
+import { unusable } from "./open-locks";
 import { taskLocksSetting } from "./task-locks";
 
 /** Lends the inspector of the locks that `run` would use, or of those that are configured. */
@@ -23,10 +25,16 @@ export async function withLockInspector<T>(
   const setting = taskLocksSetting(configuration, environment);
   const closers = new Closers();
   try {
-    return await work(await openInspector(setting, configuration, environment, closers));
+    return await work(await openInspector(setting, configuration, environment, closers)).catch(unreachable);
   } finally {
     await closers.close();
   }
+}
+
+/** A store that does not answer is no defect of ours. */
+function unreachable(error: unknown): never {
+  if (error instanceof TransientLeaseStoreError || error instanceof PermanentLeaseStoreError) unusable(error);
+  throw error;
 }
 
 async function openInspector(
@@ -40,7 +48,7 @@ async function openInspector(
       return new FileLockInspector(setting.directory);
     case "gcs": {
       const location = `gs://${setting.bucket}/${setting.prefix}`;
-      const provider = await GcsLeaseLockProvider.open(location);
+      const provider = await GcsLeaseLockProvider.open(location).catch(unusable);
       closers.add(() => provider.close());
       return new LeaseLockInspector({
         records: provider.records,

@@ -7,12 +7,15 @@ import { openStore } from "./open-store";
 
 /** Opens the store for nothing but its schema. */
 export async function migrate(configuration: Configuration): Promise<MigrationReport> {
-  const { store, locks } = configuration.settings;
+  const { settings } = configuration;
   const closers = new Closers();
   try {
-    const setting = locks.value ?? defaultLocks(configuration);
-    await takeDataDirectory(store.value, setting, "migrate", closers);
-    const { migration } = await openStore(store.value, new SystemClock(), closers, { maxConnections: 1 });
+    const setting = settings.locks.value ?? defaultLocks(configuration);
+    await takeDataDirectory(settings, setting, "migrate", closers);
+    const { migration } = await openStore(settings.store.value, new SystemClock(), closers, {
+      maxConnections: 1,
+      acceptLostLog: settings.acceptLostLog.value,
+    });
     return await migration.migrate();
   } finally {
     await closers.close();

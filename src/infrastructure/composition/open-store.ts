@@ -15,6 +15,7 @@ import { PostgresMigration } from "../persistence/postgres-migration";
 import { PostgresPaymentRepository } from "../persistence/postgres-payment-repository";
 import { RememberedApiKeys } from "../persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../persistence/sql-api-key-store";
+import type { LostLog } from "../persistence/sqlite-commit-mark";
 import { SqliteDatabase } from "../persistence/sqlite-database";
 import { SqliteMigration } from "../persistence/sqlite-migration";
 import { SqlitePaymentRepository } from "../persistence/sqlite-payment-repository";
@@ -29,11 +30,15 @@ export interface OpenStore {
   readonly openGatewayLedger: () => Promise<GatewayLedger>;
   /** How the pool is doing, where there is one. */
   readonly connections?: () => PostgresDatabase["connections"];
+  /** Of the files that are open: what an unclean stop has cost them. */
+  readonly lostLogs: () => readonly LostLog[];
 }
 
 export interface StoreOptions {
   /** Where the store has a pool: its connections at most, in this process. */
   readonly maxConnections?: number;
+  /** Where the store is a file: go on although its log was lost. */
+  readonly acceptLostLog?: boolean;
 }
 
 export async function openStore(
@@ -48,17 +53,25 @@ export async function openStore(
         payments: new InMemoryPaymentRepository(),
         apiKeys: new InMemoryApiKeyStore(),
         migration: { migrate: async () => ({ from: 0, to: 0 }) },
+        lostLogs: () => [],
         openGatewayLedger: async () => new InMemoryGatewayLedger(),
       };
     case "sqlite": {
-      const sqlite = await SqliteDatabase.open(setting.file);
+      const lostLogs: LostLog[] = [];
+      const note = ({ lostLog }: { readonly lostLog: LostLog | null }) => {
+        if (lostLog !== null) lostLogs.push(lostLog);
+      };
+      const sqlite = await SqliteDatabase.open(setting.file, options);
+      note(sqlite);
       closers.add(() => sqlite.close());
       return {
         payments: new SqlitePaymentRepository(sqlite),
         apiKeys: new SqlApiKeyStore(sqlite),
         migration: new SqliteMigration(sqlite, clock),
+        lostLogs: () => lostLogs,
         openGatewayLedger: async () => {
-          const ledger = await SqliteGatewayLedger.open(gatewayFileBeside(setting.file));
+          const ledger = await SqliteGatewayLedger.open(gatewayFileBeside(setting.file), options);
+          note(ledger);
           closers.add(() => ledger.close());
           return ledger;
         },
@@ -72,6 +85,7 @@ export async function openStore(
         apiKeys: new RememberedApiKeys(new SqlApiKeyStore(postgres), () => performance.now()),
         migration: new PostgresMigration(postgres, clock),
         connections: () => postgres.connections,
+        lostLogs: () => [],
         openGatewayLedger: async () => {
           const ledger = await PostgresGatewayLedger.open(setting.url);
           closers.add(() => ledger.close());
@@ -83,7 +97,7 @@ export async function openStore(
 }
 
 /** `data/holdfast.db` → `data/holdfast.gateway.db` */
-function gatewayFileBeside(file: string): string {
+export function gatewayFileBeside(file: string): string {
   const { dir, name, ext } = parse(file);
   return join(dir, `${name}.gateway${ext}`);
 }

@@ -7,6 +7,7 @@ import { CapturePayment } from "../../application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../application/use-cases/expire-authorizations";
 import { ImportAuthorization } from "../../application/use-cases/import-authorization";
 import { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
+import { ObservePayment } from "../../application/use-cases/observe-payment";
 import { ReadPayments } from "../../application/use-cases/read-payments";
 import { ReconcileOperations } from "../../application/use-cases/reconcile-operations";
 import { RefundPayment } from "../../application/use-cases/refund-payment";
@@ -51,11 +52,15 @@ export function operationsModule(): ContainerModule {
       [tokens.operations],
     );
     bind(tokens.importAuthorization).toResolvedValue(
-      (context, lookup) => new ImportAuthorization(context, lookup),
+      (context, lookup) => new ImportAuthorization(context, lookup, "shared"),
       [tokens.operations, tokens.authorizationLookup],
     );
     bind(tokens.voidPayment).toResolvedValue((context) => new VoidPayment(context), [tokens.operations]);
     bind(tokens.refundPayment).toResolvedValue((context) => new RefundPayment(context), [tokens.operations]);
+    bind(tokens.observePayment).toResolvedValue(
+      (context) => new ObservePayment(context),
+      [tokens.operations],
+    );
     bind(tokens.reviewOperations).toResolvedValue(
       (context) => new ReviewOperations(context),
       [tokens.operations],

@@ -68,7 +68,7 @@ export async function openSandboxes(
       snapshots,
       worlds: new SimulatedWorlds({
         maxPayments: settings.sandboxPayments.value,
-        locks: { timeouts: container.get(tokens.lockTimeouts) },
+        locks: { timeouts: container.get(tokens.lockTimeouts), observer: container.get(tokens.lockObserver) },
         onError: (error) => logger.error({ err: error }, "a pass in a sandbox failed"),
       }),
       limits: {

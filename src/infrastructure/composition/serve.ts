@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { BackgroundWork } from "../../application/operations/background-work";
 import { longestHoldMs } from "../../application/operations/budgets";
+import { StoreUnavailableError } from "../../application/ports/payment-repository";
 import { GracefulShutdown, type EndingSignal } from "../../interfaces/http/graceful-shutdown";
 import { createHttpApp } from "../../interfaces/http/http-app";
 import { createHttpServer } from "../../interfaces/http/http-server";
@@ -13,11 +14,14 @@ import { withoutPassword, type LocksBackendSetting, type StoreSetting } from "..
 import { ConfigurationError, type Configuration } from "../configuration/configuration";
 import { inWords } from "../configuration/lock-timeouts";
 import type { LeaseSettings } from "../locking/lease/lease-settings";
+import { lostLogInWords } from "../persistence/sqlite-commit-mark";
 import { openApplication, type Application } from "./application";
 import { openSandboxes, type OpenSandboxes } from "./sandboxes-module";
 import { serverMetrics } from "./telemetry-module";
 import { tokens } from "./tokens";
 
+/** For what is written last to leave the process. */
+const LEFTOVERS_MS = 500;
 const SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
 
 /** The HTTP API and its background work, until a signal ends them. Resolves when everything is closed. */
@@ -47,7 +51,8 @@ export async function serve(
   const { container } = application;
   const { settings, lockTimeouts } = configuration;
   const logger = container.get(tokens.logger);
-  const lifecycle = new Lifecycle();
+  const refusal = refusalToMove(application);
+  const lifecycle = new Lifecycle(refusal);
   const payments = container.get(tokens.payments);
   const metrics = container.get(tokens.metrics);
   serverMetrics(metrics, payments, application.storeConnections);
@@ -58,6 +63,7 @@ export async function serve(
     capturePayment: container.get(tokens.capturePayment),
     voidPayment: container.get(tokens.voidPayment),
     refundPayment: container.get(tokens.refundPayment),
+    observePayment: container.get(tokens.observePayment),
     reviewOperations: container.get(tokens.reviewOperations),
     readPayments: container.get(tokens.readPayments),
     authenticate: container.get(tokens.authenticateCaller),
@@ -66,6 +72,7 @@ export async function serve(
     readiness: {
       store: () => payments.ping(),
       ...(application.lockProbe === undefined ? {} : { locks: application.lockProbe }),
+      ...(application.gatewayProbe === undefined ? {} : { gateway: application.gatewayProbe }),
     },
     lifecycle,
     logger,
@@ -104,18 +111,25 @@ export async function serve(
     });
     for (const signal of SIGNALS) process.on(signal, () => void shutdown.onSignal(signal));
   });
+  lifecycle.onDrain(() => void background.stop());
   await listen(server, settings.host.value, settings.port.value).catch(async (error: unknown) => {
     await sandboxes?.close();
     await application.close();
     throw cannotListen(error, configuration);
   });
-  if (settings.passInterval.value > 0) background.start();
+  if (settings.passInterval.value > 0 && refusal === null) background.start();
   sandboxes?.tend();
 
   say(`listening on ${listeningUrl(settings.host.value, server)}`);
   say(
     `store ${withoutPassword(settings.store.text ?? "")}, locks ${locksInWords(configuration, application)}`,
   );
+  for (const lost of application.lostLogs) say(`warning: ${lostLogInWords(lost)}`);
+  if (settings.acceptLostLog.value && application.lostLogs.length === 0) {
+    say(
+      `warning: ${settings.acceptLostLog.source} was not needed: remove it, or the next loss is accepted unseen`,
+    );
+  }
   const alone = aloneOnSharedStore(settings.store.value, application.locks);
   if (alone !== null) say(alone);
   if (typeof sandboxes?.warning === "string") say(sandboxes.warning);
@@ -128,6 +142,14 @@ export async function serve(
   }
   const status = await ended;
   if (status !== 0) process.exit(status);
+  // What could not be closed in time must not keep the process.
+  setTimeout(() => process.exit(), LEFTOVERS_MS).unref();
+}
+
+/** Callers of a store that has forgotten what it told them would move their money again. */
+function refusalToMove({ lostLogs }: Application): StoreUnavailableError | null {
+  const lost = lostLogs.find(({ isAccepted }) => !isAccepted);
+  return lost === undefined ? null : new StoreUnavailableError(lostLogInWords(lost), { reason: "log_lost" });
 }
 
 function listeningUrl(host: string, server: Server): string {

@@ -1,4 +1,5 @@
 import { access, constants } from "node:fs/promises";
+import { assertBudgets } from "../../application/operations/budgets";
 import type { TaskLocks } from "../../interfaces/cli/backend";
 import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import {
@@ -12,12 +13,17 @@ import { makeDirectory } from "../locking/file/make-directory";
 import { Closers } from "./closers";
 import { openLocks } from "./open-locks";
 
+/** Longer than a release that was told to come back in a second, and short enough for whoever waits for an exit status. */
+const CLOSING_MS = 2_000;
+
 /** The locks of `holdfast run`: whatever is configured, else files in a directory of the user. */
 export async function withTaskLocks<T>(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
   work: (locks: TaskLocks) => Promise<T>,
+  say: (line: string) => void,
 ): Promise<T> {
+  assertBudgets();
   const setting = taskLocksSetting(configuration, environment);
   if (configuration.settings.locks.value === null && setting.kind === "file")
     await makeWritable(setting.directory);
@@ -34,7 +40,10 @@ export async function withTaskLocks<T>(
       nameChild: async (resourceId, pid) => file?.tenureOf(resourceId)?.nameChild(pid),
     });
   } finally {
-    await closers.close();
+    if (!(await closers.closeWithin(CLOSING_MS)))
+      say(
+        "the lock service does not answer; what was locked there may stay so until its lease or session ends",
+      );
   }
 }
 

@@ -18,6 +18,7 @@ import type { CapturePayment } from "../../application/use-cases/capture-payment
 import type { ExpireAuthorizations } from "../../application/use-cases/expire-authorizations";
 import type { ImportAuthorization } from "../../application/use-cases/import-authorization";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
+import type { ObservePayment } from "../../application/use-cases/observe-payment";
 import type { ReadPayments } from "../../application/use-cases/read-payments";
 import type { ReconcileOperations } from "../../application/use-cases/reconcile-operations";
 import type { RefundPayment } from "../../application/use-cases/refund-payment";
@@ -45,6 +46,7 @@ export const tokens = {
   importAuthorization: token<ImportAuthorization>("ImportAuthorization"),
   voidPayment: token<VoidPayment>("VoidPayment"),
   refundPayment: token<RefundPayment>("RefundPayment"),
+  observePayment: token<ObservePayment>("ObservePayment"),
   reviewOperations: token<ReviewOperations>("ReviewOperations"),
   readPayments: token<ReadPayments>("ReadPayments"),
   manageApiKeys: token<ManageApiKeys>("ManageApiKeys"),

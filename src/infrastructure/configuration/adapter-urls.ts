@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { redisLocation } from "../locking/lease/redis-location";
 import { SettingError } from "./setting-source";
 
 /** One URL picks an adapter. What it says is checked here; whether something answers there shows at start. */
@@ -40,10 +41,12 @@ export function parseLocks(text: string): LocksSetting {
   if (text === "postgres:") return { kind: "store" };
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: "postgres", url: checkedUrl(text) };
   if (/^rediss?:\/\//.test(text)) return { kind: "redis", url: checkedUrl(text) };
+  if (/^rediss?\+(cluster|sentinel):\/\//.test(text)) return { kind: "redis", url: checkedRedis(text) };
   if (text.startsWith("gs://")) return { kind: "gcs", ...parseBucket(text) };
   if (text.startsWith("file:")) return parseFileLocks(text);
   throw new SettingError(
-    "is one of memory:, none:, file:<dir>, postgres:, postgres://…, redis://…, gs://bucket/prefix",
+    "is one of memory:, none:, file:<dir>, postgres:, postgres://…, redis://… (also redis+cluster://… and " +
+      "redis+sentinel://…), gs://bucket/prefix",
   );
 }
 
@@ -61,7 +64,17 @@ export function parseSnapshots(text: string): SnapshotsSetting {
 
 /** The same text without what must not be shown: the password of a URL. */
 export function withoutPassword(text: string): string {
-  return text.replace(/^([a-z]+:\/\/[^/@]*?):[^/]*@/i, "$1:***@").replace(/([?&]password=)[^&]*/gi, "$1***");
+  return text.replace(/^([a-z+]+:\/\/[^/@]*?):[^/]*@/i, "$1:***@").replace(/([?&]password=)[^&]*/gi, "$1***");
+}
+
+/** Names several servers, which no URL can. */
+function checkedRedis(text: string): string {
+  try {
+    redisLocation(text);
+  } catch (error) {
+    throw new SettingError(`is no such address: ${(error as Error).message}`);
+  }
+  return text;
 }
 
 function parseFileLocks(text: string): LocksSetting {

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { withoutPassword, type LocksBackendSetting, type LocksSetting } from "./adapter-urls";
-import { DEFAULT_CONFIG_FILE, readConfigFile, type ConfigFile } from "./config-file";
+import { DEFAULT_CONFIG_FILE, InvalidConfigFileError, readConfigFile, type ConfigFile } from "./config-file";
 import { inWords, readLockTimeouts, type LockTimeoutSettings } from "./lock-timeouts";
 import {
   firstSaid,
@@ -64,9 +64,23 @@ export function configurationEntries({
   settings: effective,
   lockTimeouts,
 }: Configuration): ConfigurationEntry[] {
+  const { store, host, port } = effective;
+  /** What nobody said, and what it follows from. */
+  const followed: Partial<Record<SettingName, Omit<ConfigurationEntry, "name">>> = {
+    locks: {
+      value: store.value.kind === "postgres" ? "postgres:" : "memory:",
+      source: "default with this store; run: files in the user's state directory",
+    },
+    advertise: {
+      value: `http://${host.value}:${port.value}`,
+      source: "default: where it listens, under the host's name if that is everywhere",
+    },
+  };
   const own = (Object.keys(settings) as SettingName[]).map((name) => {
     const { text, source } = effective[name];
     const { flag, secret }: Setting<unknown> = settings[name];
+    const follows = followed[name];
+    if (text === null && follows !== undefined) return { name: flag, ...follows };
     return {
       name: flag,
       value: text === null ? null : secret === true ? "***" : withoutPassword(text),
@@ -148,7 +162,8 @@ function fileOf({ flags, environment }: ConfigurationSources, mistakes: Mistake[
     return readConfigFile(path, said !== undefined);
   } catch (error) {
     const { kind, source } = said ?? { kind: "file", source: DEFAULT_CONFIG_FILE };
-    mistakes.push({ kind, source, message: (error as Error).message });
+    const isInFile = error instanceof InvalidConfigFileError;
+    mistakes.push({ kind: isInFile ? "file" : kind, source, message: (error as Error).message });
     return { path, content: {} };
   }
 }

@@ -24,6 +24,13 @@ export const settings = {
     fallback: "sqlite:./data/holdfast.db",
     parse: parseStore,
   }),
+  acceptLostLog: setting({
+    flag: "accept-lost-log",
+    argument: "",
+    describe: "go on, for this start, with a SQLite file whose log was lost or damaged after an unclean stop",
+    fallback: "false",
+    parse: parseBoolean,
+  }),
   storeConnections: setting({
     flag: "store-connections",
     argument: "<number>",

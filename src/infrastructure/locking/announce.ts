@@ -1,3 +1,4 @@
+import { LockUnavailableError } from "../../application/ports/lock-errors";
 import type {
   LockEvent,
   LockEventFacts,
@@ -18,6 +19,7 @@ interface Circumstances {
   readonly elapsedMs: number;
   readonly remainingMs?: number | undefined;
   readonly holder?: LockHolder | undefined;
+  readonly failure?: unknown;
 }
 
 export function isObserved({ options, settings }: Observed): boolean {
@@ -34,10 +36,16 @@ export function announce(observed: Observed, happening: LockHappening, now: Circ
     elapsedMs: now.elapsedMs,
     ...(now.remainingMs !== undefined && { remainingMs: now.remainingMs }),
     ...(now.holder !== undefined && { holder: now.holder }),
+    ...(now.failure !== undefined && { failure: wordsOf(now.failure) }),
   };
   const event: LockEvent = { ...facts, ...happening };
   tell(settings.observer, event);
   tell(options.observer, event);
+}
+
+function wordsOf(failure: unknown): string {
+  if (failure instanceof LockUnavailableError) return failure.reason;
+  return failure instanceof Error ? failure.message : String(failure);
 }
 
 function tell(observer: LockObserver | undefined, event: LockEvent): void {

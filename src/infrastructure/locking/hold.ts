@@ -21,7 +21,7 @@ export class Hold implements LockHold {
     waitedFor: LockHolder | undefined,
     private readonly sinceMs: number,
     private readonly purpose: string | undefined,
-    private readonly tenure: Pick<Tenure, "lost" | "assertHeld" | "observe"> | undefined,
+    private readonly tenure: Pick<Tenure, "lost" | "assertHeld" | "aloneForMs" | "observe"> | undefined,
   ) {
     if (waitedFor !== undefined) this.waitedFor = waitedFor;
   }
@@ -44,6 +44,10 @@ export class Hold implements LockHold {
   assertHeld(): void {
     if (!this.inside) throw new LockLostError(this.resourceId, "the section has ended");
     this.tenure?.assertHeld();
+  }
+
+  aloneForMs(): number {
+    return this.tenure?.aloneForMs?.() ?? Infinity;
   }
 
   /** Tells what happens to the lock itself while this hold lasts; returns how to stop listening. */

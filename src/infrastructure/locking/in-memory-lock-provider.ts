@@ -4,9 +4,8 @@
 import type { LockHold, LockOptions, LockProvider } from "../../application/ports/lock-provider";
 import { announceHold } from "./announce-hold";
 import type { LockQueue, LockQueues } from "../../application/ports/lock-queues";
-import { FencingCounter } from "./fencing-counter";
+import { FencedLine } from "./fenced-line";
 import { Hold } from "./hold";
-import { Entry, Line } from "./line";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "./lock-settings";
 import { refuseReentry, runInside } from "./reentrancy";
 import { Wait } from "./wait";
@@ -15,9 +14,7 @@ const NO_OPTIONS: LockOptions = {};
 
 export class InMemoryLockProvider implements LockProvider, LockQueues {
   private readonly settings: LockSettings;
-  // Nothing is left to take once in front: whoever stands behind has met contention.
-  private readonly line = new Line((resourceId) => new Entry(resourceId, Infinity));
-  private readonly fencing = new FencingCounter();
+  private readonly line = new FencedLine();
 
   constructor(settings: LockProviderSettings = {}) {
     this.settings = lockSettings("memory", settings);
@@ -32,60 +29,32 @@ export class InMemoryLockProvider implements LockProvider, LockQueues {
     return this.line.queues();
   }
 
-  /** Not an async function, because ten thousand of them may wait at once and each would keep its frame meanwhile. */
-  withLock<T>(
+  async withLock<T>(
     resourceId: string,
     criticalSection: (hold: LockHold) => Promise<T>,
     options: LockOptions = NO_OPTIONS,
   ): Promise<T> {
+    refuseReentry(this, resourceId, options);
+    const wait = new Wait(resourceId, options, this.settings);
+    wait.check();
+    const entry = this.line.enter(resourceId);
+    await this.line.turn(entry, wait);
+    let over: (() => void) | undefined;
+    let hold: Hold | undefined;
     try {
-      refuseReentry(this, resourceId, options);
-      const wait = new Wait(resourceId, options, this.settings);
-      wait.check();
-      const entry = this.line.enter(resourceId);
-      const turn = this.line.turn(entry, wait);
-      if (turn === undefined) return this.lend(entry, wait, criticalSection);
-      return turn.then(() => this.lendAfterWait(entry, wait, criticalSection));
-    } catch (refusal) {
-      return rejected(refusal);
-    }
-  }
-
-  private lendAfterWait<T>(
-    entry: Entry,
-    wait: Wait,
-    criticalSection: (hold: LockHold) => Promise<T>,
-  ): Promise<T> {
-    try {
+      // The wait may have been cancelled between the turn and this line.
       wait.succeed();
-    } catch (cancelled) {
-      this.line.pass(entry);
-      throw cancelled;
-    }
-    return this.lend(entry, wait, criticalSection);
-  }
-
-  private async lend<T>(
-    entry: Entry,
-    wait: Wait,
-    criticalSection: (hold: LockHold) => Promise<T>,
-  ): Promise<T> {
-    const { resourceId, options, waitedMs, waitedFor } = wait;
-    const sinceMs = this.settings.clock.wallMs();
-    const token = this.fencing.next(sinceMs);
-    const hold = new Hold(this, resourceId, token, waitedMs, waitedFor, sinceMs, options.purpose, undefined);
-    entry.hold = hold;
-    const over = announceHold(wait, hold);
-    try {
+      const sinceMs = this.settings.clock.wallMs();
+      const token = this.line.nextToken(entry, sinceMs);
+      const { waitedMs, waitedFor } = wait;
+      hold = new Hold(this, resourceId, token, waitedMs, waitedFor, sinceMs, options.purpose, undefined);
+      entry.hold = hold;
+      over = announceHold(wait, hold);
       return await runInside(hold, criticalSection);
     } finally {
-      hold.end();
+      hold?.end();
       this.line.pass(entry);
       over?.();
     }
   }
-}
-
-async function rejected(refusal: unknown): Promise<never> {
-  throw refusal;
 }

@@ -5,11 +5,11 @@ import { TicketQueue } from "./ticket-queue";
 import type { Wait } from "./wait";
 
 /**
- * One id that somebody of this process wants: who is in front owns the mutex, the others hold tickets. It exists as
- * long as it has a user, and not one microtask longer.
+ * One id that a caller of this process wants. Its mutex is what keeps callers apart: a caller is in front only once the
+ * mutex has been acquired for it, until the mutex is released. Tickets decide only who asks the mutex next.
  */
 export class Entry extends Standing {
-  /** What `Mutex` of async-mutex is inside; `take` and `handOn` need none of the promises that `Mutex` adds to a turn. */
+  /** What `Mutex` of async-mutex is made of, without the second promise that `Mutex` adds to each turn. */
   private readonly mutex = new Semaphore(1);
   readonly tickets = new TicketQueue<Wait>();
   /** The section has ended and its lock is being given back: in the way, but not inside. */
@@ -22,39 +22,45 @@ export class Entry extends Standing {
     super(contendedAtMs);
   }
 
-  /** False while somebody is in front. Settled at once: nobody ever queues at the mutex. */
-  take(): boolean {
-    if (this.mutex.isLocked()) return false;
-    this.mutex.setValue(0);
-    return true;
+  /** From the call of `acquire` on, also before its promise has settled. */
+  get isTaken(): boolean {
+    return this.mutex.isLocked();
   }
 
-  /** To the first in line, with the mutex locked all the while: no newcomer can slip in. False when nobody waits. */
+  /** Settles when the mutex is the caller's. */
+  acquire(): Promise<unknown> {
+    return this.mutex.acquire();
+  }
+
+  /**
+   * Releases the mutex and asks for it on behalf of the first in line, in one run to completion: no newcomer can slip in
+   * between. False when no caller waits.
+   */
   handOn(): boolean {
+    this.mutex.release();
     const next = this.tickets.shift();
-    if (next === undefined) this.mutex.setValue(1);
-    else next.admit();
+    next?.admit(this.acquire());
     return next !== undefined;
   }
 }
 
 /**
- * Who may be in front, per id, first come first served. `async-mutex` cannot withdraw one waiter, so nobody queues at
- * the mutex: it is taken when it is free, or handed to the first ticket, and giving up removes a ticket at once.
+ * Who may ask for the mutex of an id, first come first served. `async-mutex` cannot withdraw one waiter, so no caller
+ * queues at the mutex itself: callers hold tickets, and giving up removes a ticket at once.
  */
 export class Line<E extends Entry = Entry> {
-  private readonly entries = new Map<string, E>();
+  protected readonly entries = new Map<string, E>();
 
   constructor(private readonly open: (resourceId: string) => E) {}
 
   /** How many ids have a user. */
   get size(): number {
-    return this.entries.size;
+    return this.used().length;
   }
 
   /** Who is inside and how many wait, id by id. */
   queues(): readonly LockQueue[] {
-    return [...this.entries.values()].map((entry) => {
+    return this.used().map((entry) => {
       const holder = entry.whoIsInside();
       return {
         resourceId: entry.resourceId,
@@ -77,9 +83,9 @@ export class Line<E extends Entry = Entry> {
     return entry;
   }
 
-  /** Phase 2. Undefined, or resolved: the caller is in front, and must `pass` the turn on. */
-  turn(entry: E, wait: Wait): Promise<void> | undefined {
-    if (entry.take()) return undefined;
+  /** Phase 2. Resolved: the caller is in front, and must `pass` the turn on. */
+  turn(entry: E, wait: Wait): Promise<unknown> {
+    if (!entry.isTaken) return entry.acquire();
     const onlyReleaseIsInTheWay = entry.isReleasing && entry.tickets.isEmpty;
     if (wait.isSingleAttempt && !onlyReleaseIsInTheWay) {
       wait.arm(entry);
@@ -93,6 +99,15 @@ export class Line<E extends Entry = Entry> {
   pass(entry: E): void {
     entry.hold = undefined;
     entry.isReleasing = false;
-    if (!entry.handOn()) this.entries.delete(entry.resourceId);
+    if (!entry.handOn()) this.rest(entry);
+  }
+
+  /** The entry's last user has left: it is forgotten, and not one microtask later. */
+  protected rest(entry: E): void {
+    this.entries.delete(entry.resourceId);
+  }
+
+  private used(): readonly E[] {
+    return [...this.entries.values()].filter(({ isTaken }) => isTaken);
   }
 }

@@ -12,6 +12,9 @@ import { Tally } from "./tally";
 import { Wait } from "./wait";
 import { acquireTenure } from "./waiting";
 
+/** How long a caller who awaits the release waits for a backend that does not confirm it. */
+const RELEASE_PATIENCE_MS = 2_000;
+
 class RemoteEntry extends Entry {
   constructor(
     resourceId: string,
@@ -77,9 +80,10 @@ export class LinedLockProvider implements LockProvider, LockQueues {
       return await runInside(hold, criticalSection);
     } finally {
       hold.end();
-      // Not awaited: the section has settled, and its outcome stands whatever becomes of the release.
-      void this.giveBack(entry, tenure);
+      // The section has settled, and its outcome stands whatever becomes of the release.
+      const release = this.giveBack(entry, tenure);
       over?.();
+      if (options.release === "await") await this.forAWhile(release);
     }
   }
 
@@ -144,6 +148,15 @@ export class LinedLockProvider implements LockProvider, LockQueues {
       this.line.pass(entry);
       this.work.end();
     }
+  }
+
+  private async forAWhile(release: Promise<void>): Promise<void> {
+    let stop = (): void => {};
+    const over = new Promise<void>(
+      (resolve) => (stop = this.settings.clock.after(RELEASE_PATIENCE_MS, resolve)),
+    );
+    await Promise.race([release, over]);
+    stop();
   }
 
   private async shutDown(): Promise<void> {

@@ -47,6 +47,8 @@ export interface Tenure {
   readonly lost: AbortSignal;
   /** Throws `LockLostError` unless held now, by the clocks. */
   assertHeld(): void;
+  /** As `LockHold.aloneForMs`. Absent: without end. */
+  aloneForMs?(): number;
   /**
    * Resolves when the backend has confirmed the release, or when it can no longer matter (the lease has ended). Never
    * rejects. The next attempt for this id waits for it, the caller of `withLock` does not.

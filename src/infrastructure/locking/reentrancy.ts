@@ -4,7 +4,7 @@ import type { LockOptions } from "../../application/ports/lock-provider";
 import type { Hold } from "./hold";
 
 /** Of all lenders: a section of one may take from another, and back again is still re-entry. */
-const innermost = new AsyncLocalStorage<Hold>();
+const innermost = new AsyncLocalStorage<Hold | undefined>();
 
 /** Refuses what could only deadlock: taking an id from inside a still active hold of the same lender. */
 export function refuseReentry(lender: object, resourceId: string, options: LockOptions): void {
@@ -22,6 +22,14 @@ export function refuseReentry(lender: object, resourceId: string, options: LockO
 export function runInside<T>(hold: Hold, criticalSection: (hold: Hold) => Promise<T>): Promise<T> {
   hold.outer = innermostActive();
   return innermost.run(hold, criticalSection, hold);
+}
+
+/**
+ * Runs `fn` as if it were started outside of any section: for what is only begun here and serves others (a worker, a
+ * connection, a timer). What it locks is not taken for re-entry, so it must not be awaited by the section.
+ */
+export function detached<T>(fn: () => T): T {
+  return innermost.run(undefined, fn);
 }
 
 /** Ended holds are dropped, so that work which outlives its section and locks again does not drag a growing chain. */

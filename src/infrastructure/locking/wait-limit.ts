@@ -1,6 +1,6 @@
 import type { LockTimeout, ResolvedLockTimeout } from "../../application/ports/lock-timeout";
 
-/** The limit that a caller brought along. Nonsense is the caller's mistake and must not pass for "wait for ever". */
+/** The limit that a caller brought along, or that a policy decided. Nonsense must not pass for "wait for ever". */
 export function limitOf(given: LockTimeout | ResolvedLockTimeout): ResolvedLockTimeout {
   const limit = typeof given === "object" ? given : { timeout: given, source: "the caller" };
   const { timeout } = limit;

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import {
   LockCancelledError,
   LockTimeoutError,
@@ -16,6 +17,8 @@ import type { Ticket, TicketQueue } from "./ticket-queue";
 import { limitOf } from "./wait-limit";
 
 const PROGRESS_EVERY_MS = 1000;
+/** What a single attempt is given: time for one request, whatever release or attempt of ours is in its way. */
+const SINGLE_ATTEMPT_MS = 2000;
 const NOT_IN_LINE = (): void => {};
 
 /** One caller's wait: its budget, its cancellation, what it tells its observers, and the error it ends with. */
@@ -30,8 +33,10 @@ export class Wait implements Observed, Due {
   private hasBegun = false;
   private verdict: LockError | undefined;
   private deliver: ((verdict: LockError) => void) | undefined;
-  /** Resolves what `standIn` returned. */
-  admit: () => void = NOT_IN_LINE;
+  /** Settles what `standIn` returned, as soon as the given turn does. */
+  admit: (turn: Promise<unknown>) => void = NOT_IN_LINE;
+  /** What the caller's own async context is for its observers: timers and cancellations are shared with others. */
+  private context: AsyncResource | undefined;
   private deadlines: DeadlineList | undefined;
   private deadline: Ticket<Due> | undefined;
   private stopListening: (() => void) | undefined;
@@ -47,7 +52,7 @@ export class Wait implements Observed, Due {
 
   /** Decided late: an uncontended lock has no use for a limit. */
   get limit(): ResolvedLockTimeout {
-    return (this.resolvedLimit ??= this.settings.timeouts(this.options.scope));
+    return (this.resolvedLimit ??= limitOf(this.settings.timeouts(this.options.scope)));
   }
 
   /** Timeout 0, or nothing left of the budget that `withLocks` shares among its ids. */
@@ -72,16 +77,17 @@ export class Wait implements Observed, Due {
     return this.hasBegun;
   }
 
-  /** Starts the clock and listens for cancellation. A single attempt has no deadline: it takes as long as it takes. */
+  /** Starts the clock and listens for cancellation. */
   arm(standing: Standing): void {
     if (this.standing !== undefined || this.verdict !== undefined) return;
     this.standing = standing;
+    if (isObserved(this)) this.context = new AsyncResource("HoldfastLockWait");
     const { clock, deadlines } = this.settings;
-    const { budgetMs } = this;
+    const limitMs = this.isSingleAttempt ? SINGLE_ATTEMPT_MS : this.budgetMs;
     this.startedMs = clock.monotonicMs();
-    if (budgetMs > 0 && budgetMs !== Infinity) {
-      this.deadlineMs = this.startedMs + budgetMs;
-      this.deadlines = deadlines.within(budgetMs);
+    if (limitMs !== Infinity) {
+      this.deadlineMs = this.startedMs + limitMs;
+      this.deadlines = deadlines.within(limitMs);
       this.deadline = this.deadlines.add(this);
     }
     if (this.options.signal !== undefined)
@@ -123,7 +129,7 @@ export class Wait implements Observed, Due {
    * Resolves when whoever takes this wait from the queue calls `admit`; rejects, and leaves the queue, when it is given
    * up before that. Ten thousand may stand there at once, so it makes nothing that it can do without.
    */
-  standIn(queue: TicketQueue<Wait>): Promise<void> {
+  standIn(queue: TicketQueue<Wait>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const ticket = queue.push(this);
       this.admit = resolve;
@@ -140,7 +146,9 @@ export class Wait implements Observed, Due {
     if (this.verdict !== undefined) return;
     this.verdict = verdict;
     this.disarm();
-    this.announce(endedBy(verdict));
+    const announceEnd = (): void => this.announce(endedBy(verdict));
+    if (this.context === undefined) announceEnd();
+    else this.context.runInAsyncScope(announceEnd);
     this.deliver?.(verdict);
   }
 
@@ -171,6 +179,7 @@ export class Wait implements Observed, Due {
         this.limit,
         standing?.whoIsInside(),
         standing?.advice,
+        this.options.scope,
       );
     if (standing.failure instanceof LockUnavailableError) return standing.failure;
     return new LockUnavailableError(
@@ -186,6 +195,7 @@ export class Wait implements Observed, Due {
       elapsedMs: this.elapsedMs,
       remainingMs: this.deadlineMs === Infinity ? undefined : Math.max(0, this.remainingMs),
       holder: this.standing?.whoIsInside(),
+      failure: this.standing?.failure,
     });
   }
 

@@ -52,7 +52,9 @@ export async function acquireTenure(
       wait.begin(standing);
       // Listening begins before the next attempt: a release between its answer and the sleep cuts the sleep short.
       wakeUp.listenTo(place);
-      const delayMs = sleepMs(backOff.next(), wait.remainingMs, answeredMs - askedMs);
+      // How long nobody answered says nothing of how long the next answer takes.
+      const attemptMs = answer.kind === "failed" ? 0 : answeredMs - askedMs;
+      const delayMs = sleepMs(backOff.next(), wait.remainingMs, attemptMs);
       if ((await wait.orGivenUp((resolve) => wakeUp.sleep(delayMs, resolve))) === "woken") backOff.restart();
     }
   } finally {

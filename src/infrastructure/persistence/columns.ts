@@ -1,3 +1,4 @@
+import type { OperationBond, OperationProgress } from "../../domain/operation";
 import type { WrittenPaymentRow } from "./payment-rows";
 import type { EventRow, OperationRow } from "./tables";
 
@@ -7,6 +8,7 @@ const paymentFixed = [
   "merchant_id",
   "authorized",
   "currency",
+  "currency_exponent",
   "payment_method",
   "reference",
   "metadata",
@@ -27,31 +29,35 @@ export const paymentChanging = [
 
 export const paymentColumns = [...paymentFixed, ...paymentChanging] as const;
 
-const operationFixed = [
-  "id",
-  "payment_id",
-  "merchant_id",
-  "position",
-  "kind",
-  "idempotency_key",
-  "fingerprint",
-  "amount",
-  "created_at",
-] as const satisfies readonly (keyof OperationRow)[];
+/** What an operation is bound to; and what places its row. */
+const operationFixed = columns<Column<keyof OperationBond> | "merchant_id" | "position", keyof OperationRow>({
+  id: true,
+  payment_id: true,
+  merchant_id: true,
+  position: true,
+  kind: true,
+  idempotency_key: true,
+  fingerprint: true,
+  amount: true,
+  created_at: true,
+});
 
-export const operationChanging = [
-  "n",
-  "status",
-  "failure_code",
-  "failure_reason",
-  "gateway_reference",
-  "attempts",
-  "conflicted",
-  "first_sent_at",
-  "asked_at",
-  "due_at",
-  "settled_at",
-] as const satisfies readonly (keyof OperationRow)[];
+/** Whatever a step of the domain may change is written whenever it changed: the compiler knows of both. */
+export const operationChanging = columns<Column<keyof OperationProgress>, keyof OperationRow>({
+  n: true,
+  status: true,
+  failure_code: true,
+  failure_reason: true,
+  gateway_reference: true,
+  attempts: true,
+  conflicted: true,
+  first_sent_at: true,
+  asked_at: true,
+  due_at: true,
+  settled_at: true,
+  settled_sequence: true,
+  corrected_sequence: true,
+});
 
 export const operationColumns = [...operationFixed, ...operationChanging] as const;
 
@@ -63,3 +69,15 @@ export const eventColumns = [
   "at",
   "data",
 ] as const satisfies readonly (keyof EventRow)[];
+
+/** The name that a field has as a column. */
+type Column<Field extends string> = Field extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Column<Rest>}`
+  : "";
+
+/** All of these columns and no others: one that is missing, or is none of the table's, does not compile. */
+function columns<Wanted extends Known, Known extends string>(
+  names: Readonly<Record<Wanted, true>>,
+): readonly Wanted[] {
+  return Object.keys(names) as Wanted[];
+}

@@ -1,4 +1,5 @@
 import { InvalidCursorError, type Page } from "../../application/ports/payment-repository";
+import type { PaymentEvent } from "../../domain/payment-events";
 
 /** Where a page ended: the last row's sort key. Callers get it as opaque text. */
 export interface Position {
@@ -19,6 +20,11 @@ export function readCursor(cursor: string): Position {
     throw new InvalidCursorError("this cursor was not made by this list");
   }
   return { atMs: BigInt(atMs), id };
+}
+
+/** Within one payment, where events follow each other by their sequence and not by their time. */
+export function eventPosition({ sequence, id }: PaymentEvent): Position {
+  return { atMs: BigInt(sequence), id };
 }
 
 export function isAfter(one: Position, other: Position): boolean {

@@ -1,5 +1,7 @@
+import { isDue } from "../../application/operations/reconcile-schedule";
 import type {
   DueOperation,
+  EventQuery,
   LapsedAuthorization,
   Page,
   PaymentQuery,
@@ -9,10 +11,10 @@ import type {
   StoredPayment,
 } from "../../application/ports/payment-repository";
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../domain/identifiers";
-import { isInReview, type Operation } from "../../domain/operation";
+import { isInReview, type Operation, type OperationBond } from "../../domain/operation";
 import { Payment } from "../../domain/payment";
 import type { PaymentEvent } from "../../domain/payment-events";
-import { isAfter, pageOf, readCursor, type Position } from "./cursor";
+import { eventPosition, isAfter, pageOf, readCursor, type Position } from "./cursor";
 import { paymentGuards, type Guard, type Write } from "./payment-guards";
 import { toMs } from "./payment-rows";
 import { paymentsSnapshot, restoredPayments, type PaymentsSnapshot } from "./payments-snapshot";
@@ -132,15 +134,26 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     return this.entries.get(id)?.events ?? null;
   }
 
+  async eventPage(id: PaymentId, { limit, cursor }: EventQuery): Promise<Page<PaymentEvent> | null> {
+    const after = cursor === undefined ? 0n : readCursor(cursor).atMs;
+    const events = this.entries.get(id)?.events;
+    if (events === undefined) return null;
+    return pageOf(
+      events.filter(({ sequence }) => BigInt(sequence) > after),
+      limit,
+      eventPosition,
+    );
+  }
+
   async dueOperations(now: Date, limit: number, after?: DueOperation): Promise<readonly DueOperation[]> {
     const start = after && { atMs: toMs(after.dueAt), id: after.operationId };
     return this.operations()
-      .filter(({ status }) => status === "started" || status === "unknown")
-      .flatMap(({ paymentId, id, dueAt }) =>
-        dueAt !== null && dueAt <= now
+      .flatMap((operation) => {
+        const { paymentId, id, dueAt } = operation;
+        return dueAt !== null && isDue(operation, now)
           ? [{ item: { paymentId, operationId: id, dueAt }, position: { atMs: toMs(dueAt), id } }]
-          : [],
-      )
+          : [];
+      })
       .filter(({ position }) => start === undefined || isAfter(position, start))
       .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1))
       .slice(0, limit)
@@ -154,8 +167,7 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   ): Promise<readonly LapsedAuthorization[]> {
     const start = after && { atMs: toMs(after.expiresAt), id: after.paymentId };
     return this.payments()
-      .filter(({ facts, openOperation }) => facts.status === "authorized" && openOperation === undefined)
-      .filter(({ facts }) => facts.expiresAt <= endedBy)
+      .filter((payment) => payment.isLapsed(endedBy) && payment.openOperation === undefined)
       .map(({ facts }) => ({
         item: { paymentId: facts.id, expiresAt: facts.expiresAt },
         position: { atMs: toMs(facts.expiresAt), id: facts.id },
@@ -204,10 +216,19 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   }
 }
 
-/** As rows are upserted: what is given replaces its older self, what is not given stays. */
+/** As rows are upserted: what is not given stays, and so does what an operation is bound to. */
 function mergeOperations(stored: readonly Operation[], given: readonly Operation[]): readonly Operation[] {
-  const byId = new Map([...stored, ...given].map((operation) => [operation.id, operation]));
+  const byId = new Map(stored.map((operation) => [operation.id, operation]));
+  for (const operation of given) {
+    const known = byId.get(operation.id);
+    byId.set(operation.id, known === undefined ? operation : { ...operation, ...bondOf(known) });
+  }
   return [...byId.values()];
+}
+
+function bondOf(operation: Operation): OperationBond {
+  const { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt } = operation;
+  return { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt };
 }
 
 function matches({ facts, visibleStatus }: Payment, query: PaymentQuery): boolean {

@@ -29,13 +29,19 @@ interface UpTo extends Position {
   readonly limit: number;
 }
 
+/** Whose times cannot be true: due after this, or touched after that. */
+interface DueRange {
+  readonly beyondMs: bigint;
+  readonly touchedAfterMs: bigint;
+}
+
 // Columns are named one by one: a later version's new column must not change the answer of a query that is prepared.
 const paymentItself = paymentColumns.map((column) => `p.${column}` as const);
 const operationBesidePayment = operationColumns.map((column) => sql.ref(`o.${column}`).as(`o_${column}`));
 
 // Statuses are written as literals: a partial index serves only a query that repeats its condition word by word.
 const OPEN = sql<SqlBool>`o.status IN ('started', 'unknown', 'needs_review')`;
-const AUTHORIZED = sql<SqlBool>`p.status = 'authorized'`;
+const LAPSING = sql<SqlBool>`p.status IN ('authorized', 'authorizing')`;
 const IN_REVIEW = sql<SqlBool>`(o.status = 'needs_review' OR o.conflicted = 1)`;
 
 /** Every question the repository asks, for both engines. Each is answered from an index. */
@@ -44,7 +50,8 @@ export class PaymentQueries {
   readonly byAuthorizeKey: PreparedQuery<{ merchant: string; key: string }, { payment_id: string }>;
   readonly byOperation: PreparedQuery<{ id: string }, { payment_id: string }>;
   readonly events: PreparedQuery<{ id: string }, EventRow>;
-  readonly due: PreparedQuery<UpTo, DueRow>;
+  readonly eventPage: PreparedQuery<{ id: string; after: bigint; limit: number }, EventRow>;
+  readonly due: PreparedQuery<UpTo & DueRange, DueRow>;
   readonly lapsed: PreparedQuery<UpTo, { id: string; expires_at: bigint }>;
   readonly inReview: PreparedQuery<Position & { limit: number }, ReviewRow>;
   readonly countInReview: PreparedQuery<object, { count: bigint }>;
@@ -74,13 +81,25 @@ export class PaymentQueries {
     this.events = new PreparedQuery((arg) =>
       db.selectFrom("events").select(eventColumns).where("payment_id", "=", arg("id")).orderBy("sequence"),
     );
+    this.eventPage = new PreparedQuery((arg) =>
+      db
+        .selectFrom("events")
+        .select(eventColumns)
+        .where("payment_id", "=", arg("id"))
+        .where("sequence", ">", arg("after"))
+        .orderBy("sequence")
+        .limit(arg("limit")),
+    );
     this.due = new PreparedQuery((arg) =>
       db
         .selectFrom("operations as o")
         .select(["o.id", "o.payment_id", sql<bigint>`o.due_at`.as("due_at")])
-        .where("o.due_at", "<=", arg("untilMs"))
+        .where("o.due_at", "is not", null)
+        .where(
+          sql<SqlBool>`(o.due_at <= ${arg("untilMs")} OR o.due_at > ${arg("beyondMs")}
+            OR coalesce(o.asked_at, o.first_sent_at, o.created_at) > ${arg("touchedAfterMs")})`,
+        )
         .where(sql<SqlBool>`(o.due_at, o.id) > (${arg("atMs")}, ${arg("id")})`)
-        .where(sql<SqlBool>`o.status IN ('started', 'unknown')`)
         .orderBy("o.due_at")
         .orderBy("o.id")
         .limit(arg("limit")),
@@ -89,7 +108,7 @@ export class PaymentQueries {
       db
         .selectFrom("payments as p")
         .select(["p.id", "p.expires_at"])
-        .where(AUTHORIZED)
+        .where(LAPSING)
         .where("p.expires_at", "<=", arg("untilMs"))
         .where(sql<SqlBool>`(p.expires_at, p.id) > (${arg("atMs")}, ${arg("id")})`)
         .where((where) =>

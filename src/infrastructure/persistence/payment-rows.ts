@@ -32,7 +32,11 @@ function toPayment(row: WrittenPaymentRow, operations: readonly Operation[]): Pa
     id: row.id as PaymentId,
     merchant: row.merchant_id as MerchantId,
     status: row.status as PaymentStatus,
-    amount: { amount: row.authorized, currency: row.currency as Currency },
+    amount: {
+      amount: row.authorized,
+      currency: row.currency as Currency,
+      exponent: row.currency_exponent === null ? null : Number(row.currency_exponent),
+    },
     paymentMethod: row.payment_method,
     reference: row.reference,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
@@ -66,6 +70,8 @@ function toOperation(row: JoinedRow): Operation {
     askedAt: toDateOrNull(row.o_asked_at),
     dueAt: toDateOrNull(row.o_due_at),
     settledAt: toDateOrNull(row.o_settled_at),
+    settledSequence: toNumberOrNull(row.o_settled_sequence),
+    correctedSequence: toNumberOrNull(row.o_corrected_sequence),
   };
 }
 
@@ -82,6 +88,7 @@ export function paymentRow(payment: Payment, version: number): WrittenPaymentRow
     visible_status: payment.visibleStatus,
     authorized: facts.amount.amount,
     currency: facts.amount.currency,
+    currency_exponent: facts.amount.exponent === null ? null : BigInt(facts.amount.exponent),
     payment_method: facts.paymentMethod,
     reference: facts.reference,
     metadata: JSON.stringify(facts.metadata),
@@ -116,6 +123,8 @@ export function operationRow(operation: Operation, merchant: MerchantId, positio
     asked_at: toMsOrNull(operation.askedAt),
     due_at: toMsOrNull(operation.dueAt),
     settled_at: toMsOrNull(operation.settledAt),
+    settled_sequence: toBigintOrNull(operation.settledSequence),
+    corrected_sequence: toBigintOrNull(operation.correctedSequence),
   };
 }
 
@@ -154,4 +163,12 @@ export function toDateOrNull(ms: bigint | null): Date | null {
 
 export function toMsOrNull(date: Date | null): bigint | null {
   return date === null ? null : toMs(date);
+}
+
+function toNumberOrNull(value: bigint | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+function toBigintOrNull(value: number | null): bigint | null {
+  return value === null ? null : BigInt(value);
 }

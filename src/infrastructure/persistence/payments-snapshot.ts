@@ -5,11 +5,12 @@ import {
   parseOperationId,
   parsePaymentId,
 } from "../../domain/identifiers";
-import { parseCurrency } from "../../domain/money";
+import type { Currency, Money } from "../../domain/money";
 import type { Operation } from "../../domain/operation";
 import type { PaymentEvent } from "../../domain/payment-events";
 import type { PaymentFacts } from "../../domain/payment-facts";
 import type { PaymentStatus } from "../../domain/payment-transitions";
+import { exponentBeforeItWasKept } from "./migrations/iso-4217-before-exponents";
 
 /** Everything that an in-memory store holds of one payment. */
 export interface StoredPaymentContent {
@@ -30,6 +31,24 @@ const minorUnits = z.codec(z.string().regex(/^\d{1,30}$/), z.bigint(), {
 function parsed<T extends string>(parse: (text: string) => T) {
   return z.codec(z.string(), z.custom<T>(), { decode: (text) => parse(text), encode: (value) => value });
 }
+
+/** Read as it was written: a currency that ISO 4217 has withdrawn since is still that of this payment. */
+const currency = z.codec(z.string().regex(/^[A-Z]{3}$/), z.custom<Currency>(), {
+  decode: (code) => code as Currency,
+  encode: (code) => code,
+});
+/** Format 1 has no exponent. */
+const money = z.codec(
+  z.strictObject({ amount: minorUnits, currency, exponent: z.int().min(0).max(9).nullish() }),
+  z.custom<Money>(),
+  {
+    decode: ({ exponent, ...kept }) => ({
+      ...kept,
+      exponent: exponent === undefined ? exponentBeforeItWasKept(kept.currency) : exponent,
+    }),
+    encode: (amount) => ({ ...amount }),
+  },
+);
 
 const statuses = {
   authorizing: true,
@@ -62,13 +81,17 @@ const operation = z.strictObject({
   askedAt: instant.nullable(),
   dueAt: instant.nullable(),
   settledAt: instant.nullable(),
+  /** What was written before it was kept has none. */
+  settledSequence: z.int().min(1).nullish(),
+  /** Likewise. */
+  correctedSequence: z.int().min(1).nullish(),
 });
 
 const facts = z.strictObject({
   id: paymentId,
   merchant: parsed(parseMerchantId),
   status: paymentStatus,
-  amount: z.strictObject({ amount: minorUnits, currency: parsed(parseCurrency) }),
+  amount: money,
   paymentMethod: z.string(),
   reference: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
@@ -91,7 +114,7 @@ const event = z.strictObject({
 
 /** Strict, so that a field that was forgotten here shows at the first snapshot and not at the first restore. */
 const snapshotSchema = z.strictObject({
-  format: z.literal(1),
+  format: z.union([z.literal(1), z.literal(2)]),
   payments: z.array(z.strictObject({ version: z.int().min(1), facts, events: z.array(event) })),
 });
 
@@ -100,7 +123,7 @@ export type PaymentsSnapshot = z.input<typeof snapshotSchema>;
 
 export function paymentsSnapshot(payments: readonly StoredPaymentContent[]): PaymentsSnapshot {
   return z.encode(snapshotSchema, {
-    format: 1,
+    format: 2,
     payments: payments.map(({ version, facts: stored, events }) => ({
       version,
       facts: {
@@ -118,5 +141,20 @@ export function paymentsSnapshot(payments: readonly StoredPaymentContent[]): Pay
 export function restoredPayments(snapshot: unknown): readonly StoredPaymentContent[] {
   const read = snapshotSchema.safeParse(snapshot);
   if (!read.success) throw new Error(`not a snapshot of payments: ${z.prettifyError(read.error)}`);
-  return read.data.payments;
+  return read.data.payments.map((payment) => ({
+    ...payment,
+    facts: { ...payment.facts, operations: inOrderOfEnding(payment.facts.operations) },
+  }));
+}
+
+/** As the migration of the SQL stores does it: by the times, where nothing else was kept. */
+function inOrderOfEnding(operations: readonly z.output<typeof operation>[]): readonly Operation[] {
+  const byTime = operations
+    .filter(({ settledAt }) => settledAt !== null)
+    .sort((a, b) => Number(a.settledAt) - Number(b.settledAt));
+  return operations.map((one) => ({
+    ...one,
+    settledSequence: one.settledSequence ?? (one.settledAt === null ? null : byTime.indexOf(one) + 1),
+    correctedSequence: one.correctedSequence ?? null,
+  }));
 }

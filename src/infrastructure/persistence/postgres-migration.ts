@@ -7,11 +7,10 @@ import { migrations } from "./migrations/migrations";
 import type { PostgresDatabase } from "./postgres-database";
 import type { Client } from "./postgres-driver";
 import { translatePostgresError } from "./postgres-errors";
+import { changeSchema, takeStep } from "./postgres-schema-change";
 
 /** Any number, the same in every process: who has it migrates. */
 const MIGRATION_LOCK = 4_703_919_738_795_935_662n;
-/** Instances that start together wait for the one that migrates. */
-const LOCK_TIMEOUT = "60s";
 
 /** All missing steps in one transaction, one process at a time: the schema is at the old version or at the new one. */
 export class PostgresMigration implements StoreMigration {
@@ -23,17 +22,13 @@ export class PostgresMigration implements StoreMigration {
 
   async migrate(): Promise<MigrationReport> {
     try {
-      return await this.database.session((client) => this.migrateOver(client));
+      return await changeSchema(this.database, MIGRATION_LOCK, (client) => this.migrateOver(client));
     } catch (error) {
       throw error instanceof SchemaTooNewError ? error : translatePostgresError(error);
     }
   }
 
-  /** If it throws, the session ends, and what it had begun with it. */
   private async migrateOver(client: Client): Promise<MigrationReport> {
-    await client.query("BEGIN");
-    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK.toString()]);
     await client.query(createMigrationTable("postgres"));
     const found = await client.query<{ version: bigint | null }>(
       "SELECT max(version) AS version FROM schema_migrations",
@@ -41,13 +36,12 @@ export class PostgresMigration implements StoreMigration {
     const from = Number(found.rows[0]?.version ?? 0);
     const missing = missingMigrations(from, this.known);
     for (const migration of missing) {
-      for (const statement of migration.statements("postgres")) await client.query(statement);
+      for (const text of migration.statements("postgres")) await takeStep(client, text);
       await client.query("INSERT INTO schema_migrations (version, applied_at) VALUES ($1, $2)", [
         migration.version,
         this.clock.now().getTime(),
       ]);
     }
-    await client.query("COMMIT");
     return { from, to: missing.at(-1)?.version ?? from };
   }
 }

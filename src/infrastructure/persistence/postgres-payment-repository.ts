@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from "kysely";
+import { CompiledQuery, sql, type RawBuilder } from "kysely";
+import { outcomeUnknown, StoreUnavailableError } from "../../application/ports/payment-repository";
 import {
   eventColumns,
   operationChanging,
@@ -12,6 +13,7 @@ import { storable, toJson } from "./postgres-json";
 import { PreparedQuery } from "./prepared-query";
 import { ConstraintViolationError } from "./sql-database";
 import { SqlPaymentRepository, type PaymentChange } from "./sql-payment-repository";
+import { WriteReadiness } from "./write-readiness";
 
 interface SaveArgs extends WrittenPaymentRow {
   readonly expected: bigint;
@@ -21,6 +23,18 @@ interface SaveArgs extends WrittenPaymentRow {
 }
 type Arg = <Name extends keyof SaveArgs>(name: Name) => SaveArgs[Name];
 type SaveQuery = PreparedQuery<SaveArgs, { id: string }>;
+
+/** A row that nothing reads while it is what it was. */
+const SMALL_TRIAL = CompiledQuery.raw(
+  "UPDATE schema_migrations SET applied_at = applied_at WHERE version = 1",
+);
+/** Takes room where the rows are and gives it back undone. Not compressible: hexadecimal digits of hashes. */
+const ROOM_TRIAL = CompiledQuery.raw(`DO $$ BEGIN
+    INSERT INTO api_keys (id, merchant_id, operator, name, prefix, secret_hash, created_at)
+      SELECT 'trial', 'trial', 0, string_agg(md5(random()::text), ''), 'trial', 'trial', 0 FROM generate_series(1, 2048);
+    RAISE EXCEPTION USING ERRCODE = 'HF001';
+  EXCEPTION WHEN SQLSTATE 'HF001' THEN NULL;
+  END $$`);
 
 /**
  * Payments in one PostgreSQL database, shared by any number of instances. Excludes nobody: order is the lock's work,
@@ -32,19 +46,42 @@ type SaveQuery = PreparedQuery<SaveArgs, { id: string }>;
 export class PostgresPaymentRepository extends SqlPaymentRepository {
   private readonly insert: SaveQuery;
   private readonly update: SaveQuery;
-  private readonly event: PreparedQuery<{ id: string }, { payment_id: string }>;
+  private readonly event: PreparedQuery<{ id: string }, { id: string }>;
+  private readonly readiness: WriteReadiness;
 
   constructor(private readonly postgres: PostgresDatabase) {
     super(postgres);
     const db = postgres.queries;
     this.insert = new PreparedQuery((arg) => ({ compile: () => save(insertPayment(arg), arg).compile(db) }));
     this.update = new PreparedQuery((arg) => ({ compile: () => save(updatePayment(arg), arg).compile(db) }));
-    this.event = new PreparedQuery((arg) =>
-      db.selectFrom("events").select("payment_id").where("id", "=", arg("id")),
-    );
+    this.event = new PreparedQuery((arg) => db.selectFrom("events").select("id").where("id", "=", arg("id")));
+    const small = async () => void (await postgres.rows(SMALL_TRIAL));
+    this.readiness = new WriteReadiness({
+      small,
+      long: async () => {
+        await postgres.rows(ROOM_TRIAL);
+        await small();
+      },
+    });
+  }
+
+  override async ping(): Promise<void> {
+    await super.ping();
+    await this.readiness.ask();
   }
 
   protected async write(change: PaymentChange): Promise<boolean> {
+    try {
+      const isWritten = await this.send(change);
+      this.readiness.succeeded();
+      return isWritten;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.readiness.failed(error);
+      throw error;
+    }
+  }
+
+  private async send(change: PaymentChange): Promise<boolean> {
     const { payment, expectedVersion, operations, events } = change;
     const query = (expectedVersion === "new" ? this.insert : this.update).with({
       ...payment,
@@ -53,26 +90,29 @@ export class PostgresPaymentRepository extends SqlPaymentRepository {
       operations: toJson(operations),
       events: toJson(events),
     });
-    const written = await this.postgres.once(query, async () => {
-      try {
-        // Safe a second time: if the first one arrived, or still does, the version lets only one of them through.
-        const again = await this.postgres.once(query);
-        return again.length > 0 ? again : await this.arrived(change);
-      } catch (error) {
-        const first = error instanceof ConstraintViolationError ? await this.arrived(change) : [];
-        if (first.length > 0) return first;
-        throw error;
-      }
+    const deadline = this.postgres.deadlineOf("save");
+    const written = await this.postgres.once(query, {
+      deadline,
+      onLost: async () => {
+        try {
+          // Safe a second time: if the first one arrived, or still does, the version lets only one of them through.
+          const again = await this.postgres.once(query, { deadline });
+          return again.length > 0 ? again : await this.arrived(change, deadline);
+        } catch (error) {
+          const first = error instanceof ConstraintViolationError ? await this.arrived(change, deadline) : [];
+          if (first.length > 0) return first;
+          // What is known of the second one says nothing about the first.
+          throw error instanceof StoreUnavailableError ? outcomeUnknown(error) : error;
+        }
+      },
     });
     return written.length > 0;
   }
 
   /** What refuses the second attempt may be the first one. No two saves share the id of an event. */
-  private async arrived({ payment, events }: PaymentChange): Promise<readonly { id: string }[]> {
+  private async arrived({ events }: PaymentChange, deadline: number): Promise<readonly { id: string }[]> {
     const last = events.at(-1);
-    if (last === undefined) return [];
-    const found = await this.postgres.rows(this.event.with({ id: last.id }));
-    return found.map(() => ({ id: payment.id }));
+    return last === undefined ? [] : this.postgres.once(this.event.with({ id: last.id }), { deadline });
   }
 }
 

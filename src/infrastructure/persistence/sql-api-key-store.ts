@@ -57,7 +57,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
       .select(columns)
       .orderBy("created_at")
       .orderBy("id");
-    return (await this.database.rows(all.compile())).map(toApiKey);
+    return (await this.database.rows(all.compile(), "list")).map(toApiKey);
   }
 
   async revoke(id: string, at: Date): Promise<ApiKey | null> {

@@ -10,7 +10,8 @@ export interface SqlDatabase {
   readonly engine: SqlEngine;
   /** Builds and compiles queries; does not run them. */
   readonly queries: Kysely<Tables>;
-  rows<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
+  /** Where answers come from elsewhere, `list` is worth waiting for a little longer. */
+  rows<Row>(query: CompiledQuery<Row>, statement?: "read" | "list"): Promise<readonly Row[]>;
 }
 
 /** A guard of the schema has refused a write. `constraint` is its name where the engine tells it. */

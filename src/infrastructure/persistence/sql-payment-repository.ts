@@ -1,8 +1,10 @@
+import { CLOCK_TOLERANCE_MS, FARTHEST_DUE_MS } from "../../application/operations/reconcile-schedule";
 import {
   DuplicateAuthorizationError,
   DuplicateKeyError,
   VersionConflictError,
   type DueOperation,
+  type EventQuery,
   type LapsedAuthorization,
   type Page,
   type PaymentQuery,
@@ -15,7 +17,7 @@ import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../d
 import { isOpen, type Operation, type OperationKind } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
 import type { PaymentEvent } from "../../domain/payment-events";
-import { pageOf, readCursor, type Position } from "./cursor";
+import { eventPosition, pageOf, readCursor, type Position } from "./cursor";
 import { PaymentQueries } from "./payment-queries";
 import {
   eventRow,
@@ -36,6 +38,16 @@ export interface PaymentChange {
   readonly expectedVersion: number | "new";
   readonly operations: readonly OperationRow[];
   readonly events: readonly EventRow[];
+}
+
+/** `isDue`, as bounds for columns. */
+function dueRange(now: Date) {
+  const nowMs = toMs(now);
+  return {
+    untilMs: nowMs,
+    beyondMs: nowMs + BigInt(FARTHEST_DUE_MS),
+    touchedAfterMs: nowMs + BigInt(CLOCK_TOLERANCE_MS),
+  };
 }
 
 /** Before everything else in each order. */
@@ -99,7 +111,7 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
 
   async list(query: PaymentQuery): Promise<Page<Payment>> {
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
-    const rows = await this.database.rows(this.queries.list(query, after, query.limit + 1));
+    const rows = await this.database.rows(this.queries.list(query, after, query.limit + 1), "list");
     return pageOf(this.remember(toPayments(rows)), query.limit, ({ facts }) => ({
       atMs: toMs(facts.createdAt),
       id: facts.id,
@@ -107,14 +119,24 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
   }
 
   async events(id: PaymentId): Promise<readonly PaymentEvent[] | null> {
-    const rows = await this.database.rows(this.queries.events.with({ id }));
+    const rows = await this.database.rows(this.queries.events.with({ id }), "list");
     if (rows.length === 0 && (await this.find(id)) === null) return null;
     return rows.map(toEvent);
   }
 
+  async eventPage(id: PaymentId, { limit, cursor }: EventQuery): Promise<Page<PaymentEvent> | null> {
+    const after = cursor === undefined ? 0n : readCursor(cursor).atMs;
+    const rows = await this.database.rows(this.queries.eventPage.with({ id, after, limit: limit + 1 }));
+    if (rows.length === 0 && (await this.find(id)) === null) return null;
+    return pageOf(rows.map(toEvent), limit, eventPosition);
+  }
+
   async dueOperations(now: Date, limit: number, after?: DueOperation): Promise<readonly DueOperation[]> {
     const start = after === undefined ? BEGINNING : { atMs: toMs(after.dueAt), id: after.operationId };
-    const rows = await this.database.rows(this.queries.due.with({ untilMs: toMs(now), limit, ...start }));
+    const rows = await this.database.rows(
+      this.queries.due.with({ ...dueRange(now), limit, ...start }),
+      "list",
+    );
     return rows.map((row) => ({
       paymentId: row.payment_id as PaymentId,
       operationId: row.id as OperationId,
@@ -130,13 +152,14 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
     const start = after === undefined ? BEGINNING : { atMs: toMs(after.expiresAt), id: after.paymentId };
     const rows = await this.database.rows(
       this.queries.lapsed.with({ untilMs: toMs(endedBy), limit, ...start }),
+      "list",
     );
     return rows.map((row) => ({ paymentId: row.id as PaymentId, expiresAt: toDate(row.expires_at) }));
   }
 
   async operationsInReview({ limit, cursor }: ReviewQuery): Promise<Page<ReviewItem>> {
     const start = cursor === undefined ? BEGINNING : readCursor(cursor);
-    const rows = await this.database.rows(this.queries.inReview.with({ limit: limit + 1, ...start }));
+    const rows = await this.database.rows(this.queries.inReview.with({ limit: limit + 1, ...start }), "list");
     const items = rows.map((row) => ({
       paymentId: row.payment_id as PaymentId,
       merchant: row.merchant_id as MerchantId,
@@ -150,7 +173,7 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
   }
 
   async countInReview(): Promise<number> {
-    const [row] = await this.database.rows(this.queries.countInReview.with({}));
+    const [row] = await this.database.rows(this.queries.countInReview.with({}), "list");
     return Number(row?.count ?? 0);
   }
 

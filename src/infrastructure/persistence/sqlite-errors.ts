@@ -1,8 +1,18 @@
-import { StoreUnavailableError } from "../../application/ports/payment-repository";
+import { StoreUnavailableError, type StoreTrouble } from "../../application/ports/payment-repository";
 import { ConstraintViolationError } from "./sql-database";
 
 /** Extended result codes of SQLite: check, primary key, unique. */
 const REFUSED_BY_SCHEMA = new Set([275, 1555, 2067]);
+/** Primary result codes of SQLite that tell what keeps it from writing. */
+const TROUBLES: ReadonlyMap<number, StoreTrouble> = new Map([
+  [8, "read_only"],
+  [10, "disk_error"],
+  [11, "damaged"],
+  [13, "full"],
+  [26, "damaged"],
+]);
+/** In SQLite's words where the package leaves the code out. */
+const DAMAGED = /malformed|not a database/;
 /** `database is locked`: another process is writing. */
 const BUSY = 5;
 /** With `errcode`, and without: the package leaves it out where reading rows fails. */
@@ -28,9 +38,15 @@ export function translateSqliteError(error: unknown): unknown {
   if (typeof errcode === "number" || FROM_SQLITE.has(code)) {
     return new StoreUnavailableError(`the SQLite database does not answer: ${String(message)}`, {
       cause: error,
+      reason: troubleOf(errcode, String(message)),
     });
   }
   return error;
+}
+
+function troubleOf(errcode: unknown, message: string): StoreTrouble {
+  const told = typeof errcode === "number" ? TROUBLES.get(errcode & 0xff) : undefined;
+  return told ?? (DAMAGED.test(message) ? "damaged" : "no_answer");
 }
 
 export function isBusy(error: unknown): boolean {

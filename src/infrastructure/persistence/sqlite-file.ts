@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { StoreUnavailableError } from "../../application/ports/payment-repository";
 
@@ -9,6 +18,20 @@ export function makeWritableFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   const file = realpathSync(path);
   for (const needed of [dirname(file), file, `${file}-wal`, `${file}-shm`]) assertWritable(needed, path);
+  assertOneName(file, path);
+}
+
+/**
+ * SQLite keeps its log under the name by which it was opened. Under another name of the same file that log is not found:
+ * after a crash what was acknowledged is missing, and two processes that write at once destroy the file.
+ */
+function assertOneName(file: string, path: string): void {
+  const { nlink } = statSync(file);
+  if (nlink <= 1) return;
+  throw new StoreUnavailableError(
+    `${path} cannot keep payments: the file has ${nlink} names (hard links), and SQLite would keep a log of its own ` +
+      `beside each. Find them with find -samefile ${file}, and remove all but one; use a copy where you meant one`,
+  );
 }
 
 /**

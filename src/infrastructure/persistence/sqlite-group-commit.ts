@@ -1,11 +1,13 @@
 import { CompiledQuery } from "kysely";
-import { StoreUnavailableError } from "../../application/ports/payment-repository";
+import { outcomeUnknown, StoreUnavailableError } from "../../application/ports/payment-repository";
 
 /** What a group needs of its connection. */
 export interface GroupConnection {
   run(query: CompiledQuery): unknown;
   /** False when SQLite has ended the transaction by itself, as it does when the disk is full. */
   isInTransaction(): boolean;
+  /** On the line before the commit; a part of it. Returns what to do once it is on the disk, before anybody is told. */
+  onCommitting(): () => void;
 }
 
 /** One who writes. Whatever becomes of it is true when `settled` has resolved, and not before. */
@@ -104,20 +106,26 @@ export class GroupCommit {
 
   private commitIfDue(group: Group): void {
     if (this.group !== group || !group.isDue || group.isEntered) return;
+    let isCommitting = false;
     try {
+      const onCommitted = this.connection.onCommitting();
+      isCommitting = true;
       this.connection.run(COMMIT);
+      onCommitted();
       this.end(group);
     } catch (error) {
-      this.abandon(group, error);
+      this.abandon(group, error, isCommitting);
     }
   }
 
   /** Of all of it, nothing was written. What refused one of them must not look to the others like a refusal of theirs. */
-  private abandon(group: Group, reason: unknown): void {
-    const error =
+  private abandon(group: Group, reason: unknown, isCommitting = false): void {
+    const failure =
       reason instanceof StoreUnavailableError
         ? reason
         : new StoreUnavailableError("SQLite has undone what was written together", { cause: reason });
+    // A commit that the disk did not confirm may be found in the log after a crash.
+    const error = isCommitting ? outcomeUnknown(failure) : failure;
     try {
       if (this.connection.isInTransaction()) this.connection.run(ROLLBACK);
     } finally {

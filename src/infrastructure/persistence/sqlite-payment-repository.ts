@@ -55,8 +55,8 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
   }
 
   override async ping(): Promise<void> {
-    this.sqlite.assertInPlace();
     await super.ping();
+    await this.sqlite.assertWritable();
   }
 
   protected async write({ payment, expectedVersion, operations, events }: PaymentChange): Promise<boolean> {

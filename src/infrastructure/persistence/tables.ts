@@ -21,6 +21,8 @@ export interface PaymentTable {
   visible_status: string;
   authorized: bigint;
   currency: string;
+  /** How many digits of the amounts stand behind the decimal point; null if nobody knows. */
+  currency_exponent: bigint | null;
   /** Sum of the succeeded operations, kept by triggers and never written from here. */
   captured: Generated<bigint>;
   refunded: Generated<bigint>;
@@ -57,6 +59,8 @@ export interface OperationTable {
   asked_at: bigint | null;
   due_at: bigint | null;
   settled_at: bigint | null;
+  settled_sequence: bigint | null;
+  corrected_sequence: bigint | null;
 }
 
 export interface EventTable {

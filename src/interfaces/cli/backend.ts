@@ -31,8 +31,11 @@ export interface ConfiguredBackend {
   /** Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server. */
   withStore<T>(use: "keys" | "reconcile" | "expire", work: (store: StoreCommands) => Promise<T>): Promise<T>;
   migrate(): Promise<MigrationReport>;
-  /** Lends the locks of `run`, and closes them afterwards. Refuses those that other processes cannot see. */
-  withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>): Promise<T>;
+  /**
+   * Lends the locks of `run`, and closes them afterwards, within seconds: if their service does not answer, that is said.
+   * Refuses those that other processes cannot see.
+   */
+  withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>, say: (line: string) => void): Promise<T>;
   /** Lends a look at the locks that `run` would use, or that are configured. */
   withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;
   /** The running server that client commands talk to. */

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import type { Backend, ConfiguredBackend, Flags } from "./backend";
 import { configCommand } from "./commands/config";
 import { expireCommand } from "./commands/expire";
+import { gatewayCommand } from "./commands/gateway";
 import { keysCommand } from "./commands/keys";
 import { locksCommand } from "./commands/locks";
 import { migrateCommand } from "./commands/migrate";
@@ -17,12 +18,20 @@ import { Output, type Streams } from "./output";
 export interface CommandContext {
   configured(): ConfiguredBackend;
   output(): Output;
-  /** Ends with another status than 0 although nothing is wrong with us. */
-  end(status: number): void;
+  /** Ends with another status than 0 although nothing is wrong with us; `signal`: what ended the command we ran. */
+  end(status: number, signal?: NodeJS.Signals | null): void;
 }
 
-/** Runs one command line and resolves with the exit status. */
-export async function runCli(argv: readonly string[], backend: Backend, streams: Streams): Promise<number> {
+/**
+ * Runs one command line and resolves with the exit status. `interrupted` is called if a SIGINT is behind it: whoever called
+ * us has to see that, since a shell ends its loop only then.
+ */
+export async function runCli(
+  argv: readonly string[],
+  backend: Backend,
+  streams: Streams,
+  interrupted: () => void = () => {},
+): Promise<number> {
   const program = new Command("holdfast");
   const output = () => {
     const { json, quiet } = program.opts<{ json?: boolean; quiet?: boolean }>();
@@ -32,8 +41,9 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
   const context: CommandContext = {
     configured: () => backend.configure(flagsOf(program.opts())),
     output,
-    end: (wanted) => {
+    end: (wanted, signal) => {
       status = wanted;
+      if (signal === "SIGINT") interrupted();
     },
   };
   program
@@ -62,6 +72,7 @@ export async function runCli(argv: readonly string[], backend: Backend, streams:
     runCommandOnce,
     paymentsCommand,
     reviewCommand,
+    gatewayCommand,
     locksCommand,
     keysCommand,
     migrateCommand,

@@ -1,3 +1,5 @@
+import { LockTimeoutError } from "../../application/ports/lock-errors";
+
 /** Where a command's words go: results to stdout and nothing else, everything about them to stderr. */
 export interface Streams {
   readonly stdout: { write(text: string): unknown };
@@ -44,8 +46,15 @@ export class Output {
 
 /** Facts that are worth telling a program; an error's other fields may hold anything. */
 function factsOf(error: Error): Readonly<Record<string, unknown>> {
-  const { code, resourceId, waitedMs, holder, problem } = error as unknown as Record<string, unknown>;
-  return { code, resourceId, waitedMs, holder, problem };
+  const { code, resourceId, waitedMs, holder, scope, problem } = error as unknown as Record<string, unknown>;
+  return { code, resourceId, waitedMs, holder, ...limitOf(error), scope, problem };
+}
+
+/** In seconds, as it is set. */
+function limitOf(error: Error) {
+  if (!(error instanceof LockTimeoutError)) return {};
+  const { timeout, source } = error.limit;
+  return { limit: timeout === "infinite" ? timeout : timeout / 1_000, source };
 }
 
 /** Columns as wide as their widest cell. */

@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pathOf } from "./answer";
 import { openContext } from "./request-context";
+import { cameOverTls, safeHeaders, STRICT_TRANSPORT } from "./safe-headers";
 
 /** Told of each request when it is over: the metrics. */
 export interface RequestObserver {
@@ -20,13 +21,12 @@ export interface RequestObserver {
  */
 export function accessLog(logger: Logger, observer?: RequestObserver): RequestHandler {
   return (request, response, next) => {
-    const startedAt = performance.now();
     const context = openContext(request, response);
     response.setHeader("X-Request-Id", context.requestId);
-    response.setHeader("X-Content-Type-Options", "nosniff");
-    response.setHeader("Cache-Control", "no-store");
+    for (const [name, value] of safeHeaders) response.setHeader(name, value);
+    if (cameOverTls(request.headers)) response.setHeader("Strict-Transport-Security", STRICT_TRANSPORT);
     response.once("close", () => {
-      const durationMs = performance.now() - startedAt;
+      const durationMs = performance.now() - context.startedAtMs;
       const { method } = request;
       // 499: nothing was answered, because nobody was there any more.
       const status = response.headersSent ? response.statusCode : 499;

@@ -1,7 +1,11 @@
+import { once } from "node:events";
 import type { Request, Response } from "express";
 import { problemDetails, problemJson, type ToldError } from "./problem-details";
 import { problemKind } from "./problem-table";
 import { contextOf } from "./request-context";
+
+/** For how long the rest of a request is read before its connection is closed on it. */
+const LINGER_MS = 1_000;
 
 /** Express's own `json` also makes an ETag and looks up types, at a cost that a capture notices. */
 export function answerJson(response: Response, status: number, body: object): void {
@@ -19,11 +23,31 @@ export function answerProblem(request: Request, response: Response, error: ToldE
   answerText(response, status, "application/problem+json; charset=utf-8", problemJson(problem));
 }
 
-export function answerText(response: Response, status: number, contentType: string, text: string): void {
+export function answerText(
+  response: Response,
+  status: number,
+  contentType: string,
+  text: Buffer | string,
+): void {
   response.statusCode = status;
   response.setHeader("Content-Type", contentType);
   response.setHeader("Content-Length", Buffer.byteLength(text));
-  response.end(text);
+  if (response.req.complete || !endsConnection(response)) response.end(text);
+  else answerAndLinger(response, text);
+}
+
+/** The answer is there at once; but a connection that is closed on what was not read may take it away again. */
+function answerAndLinger(response: Response, text: Buffer | string): void {
+  const { req: request } = response;
+  response.write(text);
+  request.resume();
+  void once(request, "end", { signal: AbortSignal.timeout(LINGER_MS) })
+    .catch(() => {})
+    .finally(() => response.end());
+}
+
+function endsConnection(response: Response): boolean {
+  return !response.shouldKeepAlive || response.getHeader("Connection") === "close";
 }
 
 /** Without the query, which may hold anything; as a URI, and not longer than a reader needs. */

@@ -1,8 +1,11 @@
 import { Router, type RequestHandler } from "express";
 import helmet from "helmet";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { answerText } from "./answer";
 import { openApiDocument } from "./openapi/openapi-document";
+import { RequestError } from "./request-error";
 import { route } from "./routes";
 
 const PAGE = `<!doctype html>
@@ -26,7 +29,11 @@ const PAGE = `<!doctype html>
 const INITIALIZER = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, validatorUrl: null });
 `;
 
-const FILES = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
+const FILES = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+  "favicon-32x32.png": "image/png",
+};
 
 /** The API, for programs (`/openapi.json`) and for people (`/docs`, which loads nothing from anywhere else). */
 export function docsRouter(version: string): Router {
@@ -38,7 +45,11 @@ export function docsRouter(version: string): Router {
     answerText(response, 200, "application/json; charset=utf-8", json);
   };
   // The server speaks plain HTTP, so telling browsers to upgrade would leave the page without its files.
-  const safe = helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
+  const safe = helmet({
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+    // Told with every answer that came over TLS, and with no other.
+    strictTransportSecurity: false,
+  });
   const page = (contentType: string, text: string): RequestHandler[] => [
     safe as RequestHandler,
     (_request, response) => answerText(response, 200, `${contentType}; charset=utf-8`, text),
@@ -47,19 +58,40 @@ export function docsRouter(version: string): Router {
   route(router, "/openapi.json", { get: document });
   route(router, "/docs", { get: page("text/html", PAGE) });
   route(router, "/docs/initializer.js", { get: page("text/javascript", INITIALIZER) });
-  for (const file of FILES) {
-    route(router, `/docs/${file}`, {
-      get: [
-        safe as RequestHandler,
-        (_request, response) => {
-          // Megabytes that change with the package only; the rest of the interface is never cached.
-          response.removeHeader("Cache-Control");
-          response.sendFile(join(swaggerFolder(), file), { maxAge: "1h" });
-        },
-      ],
-    });
+  for (const [file, contentType] of Object.entries(FILES)) {
+    route(router, `/docs/${file}`, { get: [safe as RequestHandler, fromMemory(file, contentType)] });
   }
   return router;
+}
+
+/** Read once, by the first who asks: a descriptor for each request would be at the mercy of whoever does not read. */
+function fromMemory(file: string, contentType: string): RequestHandler {
+  let content: Buffer | undefined;
+  let etag = "";
+  return (request, response) => {
+    if (content === undefined) {
+      content = readFileSync(join(swaggerFolder(), file));
+      etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
+    }
+    const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = request.headers;
+    if (ifMatch !== undefined && !names(ifMatch, etag)) {
+      throw new RequestError("precondition_failed", `This is ${etag}, which If-Match does not name.`);
+    }
+    // Megabytes that change with the package only; the rest of the interface is never cached.
+    response.setHeader("Cache-Control", "public, max-age=3600");
+    response.setHeader("ETag", etag);
+    if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll("W/", ""), etag)) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    answerText(response, 200, contentType, content);
+  };
+}
+
+/** A header's list of entity tags; `*` is any. */
+function names(list: string, etag: string): boolean {
+  return list.split(",").some((tag) => ["*", etag].includes(tag.trim()));
 }
 
 function swaggerFolder(): string {

@@ -1,6 +1,7 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Logger } from "pino";
 import type { Lifecycle } from "./lifecycle";
+import { SlowCallers } from "./slow-callers";
 
 /** Calls back once after the delay, unless it is cancelled by what this returns. */
 export interface Timers {
@@ -24,6 +25,10 @@ export interface GracefulShutdownParts {
   readonly announceMs?: number;
   /** For requests under way. Longer than the longest hold of a lock. */
   readonly drainMs?: number;
+  /** For a caller who does not send the rest of a request, or does not read the answer. Nothing here waits for those. */
+  readonly slowCallerMs?: number;
+  /** For those requests and everything that is let go of, together. */
+  readonly endMs?: number;
 }
 
 const systemTimers: Timers = {
@@ -37,25 +42,26 @@ const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 export type EndingSignal = keyof typeof SIGNAL_STATUS;
 
 /**
- * Says that it goes, closes the door, lets those inside finish, lets go of everything, exits with 0. A second signal
- * ends it where it stands: what was begun is in the store, and the next run finishes it.
+ * Says that it goes, closes the door, lets those inside finish, lets go of everything, exits with 0. What does not let go
+ * in time is left behind. A second signal ends it where it stands: what was begun is in the store, and the next run finishes it.
  */
 export class GracefulShutdown {
   private begun = false;
-  private underWay = 0;
+  private readonly callers: SlowCallers;
   private onAllAnswered: (() => void) | undefined;
   private readonly timers: Timers;
   private readonly announceMs: number;
   private readonly drainMs: number;
+  private readonly slowCallerMs: number;
+  private readonly endMs: number;
 
   constructor(private readonly parts: GracefulShutdownParts) {
     this.timers = parts.timers ?? systemTimers;
     this.announceMs = parts.announceMs ?? 2_000;
     this.drainMs = parts.drainMs ?? 25_000;
-    parts.server.prependListener("request", (_request: unknown, response: ServerResponse) => {
-      this.underWay += 1;
-      response.once("close", () => this.answered());
-    });
+    this.slowCallerMs = parts.slowCallerMs ?? 5_000;
+    this.endMs = parts.endMs ?? 28_000;
+    this.callers = new SlowCallers(parts.server, () => this.answered());
   }
 
   /** Hand every SIGINT and SIGTERM to this. */
@@ -71,34 +77,55 @@ export class GracefulShutdown {
     lifecycle.leave();
     await new Promise<void>((resolve) => this.timers.after(this.announceMs, resolve));
 
+    let cancel = (): void => {};
+    const outOfTime = new Promise<void>((resolve) => {
+      cancel = this.timers.after(this.endMs, () => {
+        logger.warn("not everything could be closed in time: the rest is left as it is");
+        resolve();
+      });
+    });
     lifecycle.drain();
     server.close();
     server.closeIdleConnections();
     if (!(await this.allAnswered())) {
-      logger.warn({ underWay: this.underWay }, "requests are still under way: what they began stays due");
+      logger.warn(
+        { underWay: this.callers.count },
+        "requests are still under way: what they began stays due",
+      );
     }
-    for (const closer of this.parts.closers) await this.close(closer);
+    for (const closer of this.parts.closers) await Promise.race([this.close(closer), outOfTime]);
+    cancel();
     server.closeAllConnections();
     logger.info("shut down");
     exit(0);
   }
 
   private answered(): void {
-    this.underWay -= 1;
     if (!this.parts.lifecycle.isDraining) return;
     this.parts.server.closeIdleConnections();
-    if (this.underWay === 0) this.onAllAnswered?.();
+    if (this.callers.count === 0) this.onAllAnswered?.();
   }
 
   private async allAnswered(): Promise<boolean> {
-    if (this.underWay === 0) return true;
-    return new Promise((resolve) => {
+    if (this.callers.count === 0) return true;
+    const stopCutting = this.keepCutting();
+    return new Promise<boolean>((resolve) => {
       const giveUp = this.timers.after(this.drainMs, () => resolve(false));
       this.onAllAnswered = () => {
         giveUp();
         resolve(true);
       };
-    });
+    }).finally(() => stopCutting());
+  }
+
+  private keepCutting(): () => void {
+    let stop = () => {};
+    const cut = (): void => {
+      this.callers.cut();
+      stop = this.timers.after(this.slowCallerMs, cut);
+    };
+    cut();
+    return () => stop();
   }
 
   private async close(closer: Closer): Promise<void> {

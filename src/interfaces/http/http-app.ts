@@ -7,13 +7,14 @@ import { accessLog } from "./access-log";
 import { answerText } from "./answer";
 import { authenticated } from "./authentication";
 import { errorHandler, routeNotFound } from "./error-handler";
-import { gatewayRouter, type GatewayMoves } from "./gateway-router";
-import { healthRouter, type Probe } from "./health-router";
+import { gatewayRouter, type GatewayRouterParts } from "./gateway-router";
+import { healthRouter } from "./health-router";
 import { requestHistogram, type MetricsRegistry } from "./http-metrics";
 import type { Lifecycle } from "./lifecycle";
 import { docsRouter } from "./docs-router";
 import { locksRouter } from "./locks-router";
 import { paymentsRouter, type PaymentUseCases } from "./payments-router";
+import { downGauge, type Probe } from "./readiness";
 import { reviewsRouter, type ReviewsRouterParts } from "./reviews-router";
 import { RequestError } from "./request-error";
 import { route } from "./routes";
@@ -21,6 +22,7 @@ import { sandboxesRouter, type SandboxesRouterParts } from "./sandboxes-router";
 
 export interface HttpAppParts extends PaymentUseCases {
   readonly reviewOperations: ReviewsRouterParts["reviewOperations"];
+  readonly observePayment: GatewayRouterParts["observePayment"];
   readonly authenticate: Pick<AuthenticateCaller, "execute">;
   /** The configured wait for a payment's lock; a request only ever shortens it. */
   readonly lockTimeouts: LockTimeoutPolicy;
@@ -37,12 +39,12 @@ export interface HttpAppParts extends PaymentUseCases {
   /** Left out where there are none. */
   readonly sandboxes?: SandboxesRouterParts["sandboxes"];
   /** Only where the gateway is the simulated one. */
-  readonly gatewayMoves?: GatewayMoves;
+  readonly gatewayMoves?: NonNullable<GatewayRouterParts["gatewayMoves"]>;
 }
 
 /** The whole HTTP interface, without a server around it. Each route gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {
-  const { authenticate, lifecycle, lockTimeouts, logger, metrics, gatewayMoves, sandboxes } = parts;
+  const { authenticate, lifecycle, lockTimeouts, logger, metrics, sandboxes } = parts;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -50,8 +52,8 @@ export function createHttpApp(parts: HttpAppParts): Express {
 
   app.use(accessLog(logger, metrics === undefined ? undefined : requestHistogram(metrics)));
   app.use((request, response, next) => {
-    // Whoever comes now should come back over a new connection, which somebody else will accept.
-    if (lifecycle.isDraining) response.setHeader("Connection", "close");
+    // As soon as this instance says that it goes: whoever comes now comes back over a new connection, to another one.
+    if (!lifecycle.isReady) response.setHeader("Connection", "close");
     // HTTP/1.1 asks servers to refuse this. Node would, too, but without a word.
     if (request.headers.host === undefined && request.httpVersion === "1.1") {
       throw new RequestError("malformed_request", "There is no Host header.");
@@ -70,9 +72,10 @@ export function createHttpApp(parts: HttpAppParts): Express {
     app.use("/sandboxes", knowCaller, sandboxesRouter({ sandboxes, lockTimeouts, lifecycle }));
   }
   app.use("/locks", knowCaller, locksRouter(parts.lockQueues));
-  if (gatewayMoves !== undefined) app.use("/gateway", knowCaller, gatewayRouter(gatewayMoves));
+  app.use("/gateway", knowCaller, gatewayRouter(parts));
 
   app.use(healthRouter(parts));
+  if (metrics !== undefined) downGauge(metrics, parts.readiness);
   app.use(docsRouter(parts.version));
   if (metrics !== undefined) {
     route(app, "/metrics", {

@@ -10,6 +10,9 @@ export class Lifecycle {
   private phase: Phase = "serving";
   private readonly listeners = new Set<() => void>();
 
+  /** `refusal`: why nothing may be moved for as long as this process lives, if that is so. */
+  constructor(private readonly refusal: StoreUnavailableError | null = null) {}
+
   get isReady(): boolean {
     return this.phase === "serving";
   }
@@ -36,6 +39,7 @@ export class Lifecycle {
 
   /** Throws when nothing new may begin. */
   assertServing(): void {
+    if (this.refusal !== null) throw this.refusal;
     if (this.isDraining) throw new StoreUnavailableError("the service is shutting down");
   }
 }

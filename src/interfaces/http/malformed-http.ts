@@ -3,6 +3,10 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { problemDetails, problemJson, toldError } from "./problem-details";
 import { RequestError } from "./request-error";
+import { safeHeaders } from "./safe-headers";
+
+/** For how long the sender of nonsense may leave the answer unread. */
+const UNREAD_MS = 5_000;
 
 /** For what is not HTTP at all: there is no request and no route, but there is an answer. */
 export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -10,6 +14,8 @@ export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Duplex
     socket.destroy();
     return;
   }
+  const giveUp = setTimeout(() => socket.destroy(), UNREAD_MS).unref();
+  socket.once("close", () => clearTimeout(giveUp));
   const requestId = randomUUID();
   const problem = problemDetails(toldError(meaningOf(error)), "/", requestId);
   const body = problemJson(problem);
@@ -20,6 +26,7 @@ export function answerMalformedHttp(error: NodeJS.ErrnoException, socket: Duplex
       "Content-Type: application/problem+json; charset=utf-8",
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...safeHeaders.map(([name, value]) => `${name}: ${value}`),
       "",
       body,
     ].join("\r\n"),

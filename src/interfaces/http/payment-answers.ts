@@ -21,6 +21,10 @@ export const paymentAnswer = z.strictObject({
   status: z.enum(visibleStatuses),
   amount: amountOut.min(1),
   currency: z.string().regex(/^[A-Z]{3}$/),
+  currencyExponent: z.int().min(0).max(9).nullable().meta({
+    description:
+      "How many digits of the payment's amounts stand behind the decimal point, as it was when the payment began. Null if that is not known.",
+  }),
   amountCapturable: amountOut,
   amountCaptured: amountOut,
   amountRefunded: amountOut,
@@ -40,7 +44,8 @@ export const paymentEventAnswer = z.strictObject({
   at: instantOut,
   data: z.record(z.string(), z.unknown()).meta({
     description:
-      "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said.",
+      "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said. What an " +
+      "operator wrote about a review, and the id of an operator's key, are shown with an operator's key only.",
   }),
 });
 
@@ -54,5 +59,5 @@ export const paymentListAnswer = z.strictObject({
 });
 export const eventListAnswer = z.strictObject({
   data: z.array(paymentEventAnswer),
-  nextCursor: z.null(),
+  nextCursor: z.string().nullable(),
 });

@@ -17,12 +17,10 @@ export const authorizeRequest = z.strictObject({
     .optional()
     .meta({ description: "Your own name for the payment; lists can be filtered by it." }),
   metadata: metadata.optional(),
-  expiresIn: z
-    .int()
-    .min(1)
-    .max(MAX_EXPIRY_SECONDS)
-    .default(DEFAULT_EXPIRY_SECONDS)
-    .meta({ description: "For how many seconds the payment can be captured." }),
+  expiresIn: z.int().min(1).max(MAX_EXPIRY_SECONDS).default(DEFAULT_EXPIRY_SECONDS).meta({
+    description:
+      "For how many seconds the payment can be captured; never longer than the gateway keeps the money.",
+  }),
 });
 
 const importExpiry = z.int().min(1).max(MAX_EXPIRY_SECONDS).optional().meta({
@@ -34,7 +32,7 @@ const importExpiry = z.int().min(1).max(MAX_EXPIRY_SECONDS).optional().meta({
 export const importRequest = z.strictObject({
   gatewayReference: text(255).meta({
     description:
-      "What the gateway calls the authorization: `pi_…` at Stripe; the simulated gateway knows `ext_1250_eur_<name>`.",
+      "What the gateway calls the authorization: `pi_…` at Stripe, with your merchant in its metadata (`holdfast_merchant`); the simulated gateway knows `ext_1250_eur_<name>.for_<merchant>`.",
   }),
   reference: text(255).optional(),
   metadata: metadata.optional(),
@@ -57,13 +55,21 @@ export const refundRequest = z.strictObject(partialAmount);
 
 /** What a person found out at the gateway. */
 export const reviewRequest = z.strictObject({
-  outcome: z.enum(["moved", "not_moved"]).meta({ description: "Whether the money moved." }),
+  outcome: z.enum(["moved", "not_moved", "pending"]).meta({
+    description:
+      "Whether the money moved. `pending`: the gateway has not decided either; the review goes on, and the next " +
+      "question is put off for a day.",
+  }),
   evidence: text(2_000).meta({
     description: "How one knows: where one looked, and what was there. It stays in the payment's history.",
   }),
   gatewayReference: text(255).optional().meta({
     description:
       "What the gateway calls the authorization or the movement; needed when an authorization turns out to have succeeded.",
+  }),
+  overrideReason: text(2_000).optional().meta({
+    description:
+      "Why the verdict is right although the gateway says something else. It stays in the payment's history.",
   }),
 });
 
@@ -86,6 +92,11 @@ export const pageQuery = z.strictObject({
     .regex(/^[\x21-\x7e]{1,1024}$/, "is not a cursor")
     .optional()
     .meta({ description: "`nextCursor` of the page before." }),
+});
+
+/** Enough for all of nearly every payment, so that whoever asks once has read it. */
+export const eventQuery = pageQuery.extend({
+  limit: z.int().min(1).max(1_000).default(1_000).meta({ description: "How many at most." }),
 });
 
 export const listQuery = pageQuery.extend({

@@ -9,6 +9,7 @@ import type { ReadPayments } from "../../application/use-cases/read-payments";
 import type { RefundPayment } from "../../application/use-cases/refund-payment";
 import type { VoidPayment } from "../../application/use-cases/void-payment";
 import { parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
+import { money } from "../../domain/money";
 import { isOpen } from "../../domain/operation";
 import { answerJson } from "./answer";
 import { asCaller } from "./as-caller";
@@ -19,11 +20,12 @@ import {
   authorizeRequest,
   captureRequest,
   importRequest,
+  eventQuery,
   listQuery,
   refundRequest,
   voidRequest,
 } from "./payment-requests";
-import { presentEvent, presentOperation, presentPayment } from "./present-payment";
+import { presentEvent, presentEventToMerchant, presentOperation, presentPayment } from "./present-payment";
 import { IN_PROGRESS_SECONDS } from "./problem-table";
 import { callerOf } from "./request-context";
 import { route } from "./routes";
@@ -123,9 +125,13 @@ export function paymentsRouter(parts: PaymentsRouterParts): Router {
 
   const history: RequestHandler = async (request, response) => {
     const id = paymentIdOf(request);
-    const { merchant } = callerOf(response);
-    const events = await inWorld(request, response, ({ readPayments }) => readPayments.history(id, merchant));
-    answerJson(response, 200, { data: events.map(presentEvent), nextCursor: null });
+    const query = withoutUndefined(validQuery(eventQuery, request.query));
+    const { merchant, operator } = callerOf(response);
+    const page = await inWorld(request, response, ({ readPayments }) =>
+      readPayments.history(id, merchant, query),
+    );
+    const present = operator ? presentEvent : presentEventToMerchant;
+    answerJson(response, 200, { data: page.data.map(present), nextCursor: page.nextCursor });
   };
 
   const movement = (handler: RequestHandler) => ({ post: [paymentIdChecked, keyChecked, jsonBody, handler] });
@@ -146,7 +152,7 @@ function authorizing(sent: unknown, idempotencyKey: IdempotencyKey) {
   const body = validBody(authorizeRequest, sent);
   const command = {
     idempotencyKey,
-    amount: { amount: body.amount, currency: body.currency },
+    amount: money(body.amount, body.currency),
     paymentMethod: body.paymentMethod,
     reference: body.reference ?? null,
     metadata: body.metadata ?? {},

@@ -12,6 +12,7 @@ export function presentPayment(payment: Payment): z.output<typeof paymentAnswer>
     status: payment.visibleStatus,
     amount: Number(facts.amount.amount),
     currency: facts.amount.currency,
+    currencyExponent: facts.amount.exponent,
     amountCapturable: Number(payment.amountCapturable),
     amountCaptured: Number(payment.amountCaptured),
     amountRefunded: Number(payment.amountRefunded),
@@ -39,8 +40,25 @@ export function presentOperation(operation: Operation): z.output<typeof operatio
   };
 }
 
+/** With everything that is known: for operators. */
 export function presentEvent({ id, type, at, data }: PaymentEvent): z.output<typeof paymentEventAnswer> {
   return { id, type, at: at.toISOString(), data };
+}
+
+/** All of these of a review are the merchant's to know; evidence and reasons are what operators tell each other. */
+const TOLD_OF_REVIEWS = ["lock", "operationId", "kind", "outcome", "resolvedBy"] as const;
+
+/** Without what an operator wrote, and without whose key it was: for the payment's merchant. */
+export function presentEventToMerchant(event: PaymentEvent): z.output<typeof paymentEventAnswer> {
+  const { type, data } = event;
+  const isReview = type.startsWith("review.");
+  const by = data["by"] as { readonly operator?: boolean; readonly apiKey?: unknown } | undefined;
+  const isOperators = by?.operator === true || (isReview && by?.apiKey !== undefined);
+  const told = isReview
+    ? Object.fromEntries(TOLD_OF_REVIEWS.flatMap((name) => (name in data ? [[name, data[name]]] : [])))
+    : data;
+  const shownBy = by === undefined ? {} : { by: isOperators ? { operator: true } : by };
+  return presentEvent({ ...event, data: { ...told, ...shownBy } });
 }
 
 /** What was never sent never happened. */

@@ -62,10 +62,8 @@ export function toldError(error: unknown): ToldError {
     return told(error.code, "The payment kept changing under this request: repeat it.");
   }
   if (error instanceof StoreUnavailableError) {
-    return told(
-      error.code,
-      "The service cannot answer right now: repeat the request later, with the same key.",
-    );
+    const { code, outcome } = error;
+    return told(code, outcome === "none" ? NOTHING_DONE : NOBODY_KNOWS, { outcome });
   }
   return unforeseen;
 }
@@ -97,6 +95,12 @@ export function problemJson(problem: ProblemDetails): string {
 function isPaymentError(error: unknown): error is PaymentError {
   return error instanceof PaymentError;
 }
+
+const NOTHING_DONE =
+  "The service cannot answer right now, and this request has changed nothing: repeat it later, with the same key.";
+const NOBODY_KNOWS =
+  "Nobody knows yet whether this request has been carried out, or will be: repeat it with the same idempotency key, " +
+  "and its one outcome is told. Where there is no key, look before you repeat it.";
 
 const unforeseen: ToldError = {
   code: "internal_error",
@@ -135,7 +139,9 @@ function toldLockError(error: LockError): ToldError {
     case "lock_lost":
       return told(error.code, "The lock was lost before anything was sent: repeat the request.");
     case "wait_cancelled":
-      return told(error.code, "The service is shutting down. Nothing was sent: repeat the request.");
+      return told(error.code, "The service is shutting down. Nothing was sent: repeat the request.", {
+        outcome: "none",
+      });
     case "lock_timeout":
     case "lock_contended":
     case "lock_reentrancy":

@@ -6,6 +6,8 @@ import type { ProblemCode } from "./problem-table";
 /** What is known of a request beside what it says itself. */
 export interface RequestContext {
   readonly requestId: string;
+  /** When its headers were there. On the clock of `performance.now()`. */
+  readonly startedAtMs: number;
   caller?: AuthenticatedCaller;
   /** Why it was refused, for the log. */
   problem?: ProblemCode;
@@ -17,7 +19,7 @@ const HARMLESS_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function openContext(request: Request, response: Response): RequestContext {
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && HARMLESS_ID.test(given) ? given : randomUUID();
-  const context: RequestContext = { requestId };
+  const context: RequestContext = { requestId, startedAtMs: performance.now() };
   response.locals["context"] = context;
   return context;
 }

@@ -8,6 +8,7 @@ export type RequestErrorCode =
   | "unsupported_media_type"
   | "body_too_large"
   | "headers_too_large"
+  | "precondition_failed"
   | "request_timeout"
   | "route_not_found"
   | "method_not_allowed";

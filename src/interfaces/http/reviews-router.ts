@@ -3,21 +3,23 @@ import { z } from "zod";
 import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import type { ReviewCase, ReviewOperations } from "../../application/use-cases/review-operations";
 import { parseOperationId } from "../../domain/identifiers";
+import type { Operation } from "../../domain/operation";
+import type { Payment } from "../../domain/payment";
 import { answerJson } from "./answer";
 import { asCaller } from "./as-caller";
 import { operatorOnly } from "./authentication";
 import { jsonBody } from "./json-body";
 import type { Lifecycle } from "./lifecycle";
-import { operationAnswer, paymentAnswer } from "./payment-answers";
+import { operationAnswer, paymentAnswer, paymentEventAnswer } from "./payment-answers";
 import { pageQuery, reviewRequest } from "./payment-requests";
-import { presentOperation, presentPayment } from "./present-payment";
+import { presentEvent, presentOperation, presentPayment } from "./present-payment";
 import { route } from "./routes";
 import { validBody, validQuery } from "./validation";
 import { amountOut, idOut, instantOut } from "./wire-values";
 import { withoutUndefined } from "./without-undefined";
 
 export interface ReviewsRouterParts {
-  readonly reviewOperations: Pick<ReviewOperations, "list" | "resolve">;
+  readonly reviewOperations: Pick<ReviewOperations, "list" | "one" | "resolve">;
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
 }
@@ -33,9 +35,19 @@ export const reviewListAnswer = z.strictObject({
       kind,
       amount: amountOut,
       currency: z.string(),
+      currencyExponent: paymentAnswer.shape.currencyExponent,
+      status: operationAnswer.shape.status.meta({
+        description:
+          "What callers are told. One that has ended was contradicted since, and cannot be opened again as things are.",
+      }),
       reason: z.string().meta({ description: "Why only a person can decide." }),
       since: instantOut,
       createdAt: instantOut,
+      askedAt: instantOut.nullable().meta({ description: "When the gateway was asked about it last." }),
+      nextQuestionAt: instantOut.nullable().meta({
+        description:
+          "When it is asked next. Null where two answers contradict each other: a third decides nothing.",
+      }),
       gatewayKey: z.string().meta({ description: "The idempotency key that the gateway was sent." }),
       authorizationReference: z
         .string()
@@ -51,6 +63,8 @@ export const reviewedAnswer = z.strictObject({
   payment: paymentAnswer,
 });
 
+export const reviewHistoryAnswer = reviewedAnswer.extend({ events: z.array(paymentEventAnswer) });
+
 /** What waits for a person, whosever payment it is. */
 export function reviewsRouter(parts: ReviewsRouterParts): Router {
   const { reviewOperations } = parts;
@@ -65,14 +79,20 @@ export function reviewsRouter(parts: ReviewsRouterParts): Router {
 
   const resolve: RequestHandler = async (request, response) => {
     const operationId = operationIdOf(request);
-    const { outcome, evidence, gatewayReference = null } = validBody(reviewRequest, request.body);
+    const body = validBody(reviewRequest, request.body);
+    const { outcome, evidence, gatewayReference = null, overrideReason = null } = body;
+    const verdict = { outcome, evidence, gatewayReference, overrideReason };
     const { payment } = await asCaller(request, response, parts, (caller) =>
-      reviewOperations.resolve(operationId, { outcome, evidence, gatewayReference }, caller),
+      reviewOperations.resolve(operationId, verdict, caller),
     );
-    const operation = payment.must(operationId);
-    const answer: z.output<typeof reviewedAnswer> = {
-      operation: { kind: operation.kind, ...presentOperation(operation) },
-      payment: presentPayment(payment),
+    answerJson(response, 200, presentReviewed(payment, payment.must(operationId)));
+  };
+
+  const show: RequestHandler = async (request, response) => {
+    const { payment, operation, events } = await reviewOperations.one(operationIdOf(request));
+    const answer: z.output<typeof reviewHistoryAnswer> = {
+      ...presentReviewed(payment, operation),
+      events: events.map(presentEvent),
     };
     answerJson(response, 200, answer);
   };
@@ -84,7 +104,10 @@ export function reviewsRouter(parts: ReviewsRouterParts): Router {
 
   router.use(operatorOnly);
   route(router, "/", { get: list });
-  route(router, "/:operationId", { post: [operationIdChecked, jsonBody, resolve] });
+  route(router, "/:operationId", {
+    get: show,
+    post: [operationIdChecked, jsonBody, resolve],
+  });
   return router;
 }
 
@@ -93,9 +116,17 @@ function operationIdOf({ params }: Parameters<RequestHandler>[0]) {
   return parseOperationId(typeof operationId === "string" ? operationId : "");
 }
 
+function presentReviewed(payment: Payment, operation: Operation): z.output<typeof reviewedAnswer> {
+  return {
+    operation: { kind: operation.kind, ...presentOperation(operation) },
+    payment: presentPayment(payment),
+  };
+}
+
 function presentCase(one: ReviewCase): z.output<typeof reviewListAnswer>["data"][number] {
   const { operationId, paymentId, merchant, kind, currency, reason, gatewayKey, authorizationReference } =
     one;
+  const { askedAt, dueAt } = one.operation;
   return {
     operationId,
     paymentId,
@@ -103,9 +134,13 @@ function presentCase(one: ReviewCase): z.output<typeof reviewListAnswer>["data"]
     kind,
     amount: Number(one.amount),
     currency,
+    currencyExponent: one.currencyExponent,
+    status: presentOperation(one.operation).status,
     reason,
     since: one.since.toISOString(),
     createdAt: one.createdAt.toISOString(),
+    askedAt: askedAt?.toISOString() ?? null,
+    nextQuestionAt: dueAt?.toISOString() ?? null,
     gatewayKey,
     authorizationReference,
   };

@@ -13,7 +13,10 @@ export const amountIn = z
   .min(1)
   .max(Number(MAX_AMOUNT))
   .transform((amount) => BigInt(amount))
-  .meta({ description: "In the currency's minor unit: 1250 is 12.50 EUR, or 1250 JPY." });
+  .meta({
+    description:
+      "In the currency's minor unit of ISO 4217: 1250 is 12.50 EUR, 12.50 HUF, 1250 JPY or 1.250 KWD.",
+  });
 
 export const currencyIn = z
   .string()
@@ -22,11 +25,15 @@ export const currencyIn = z
     try {
       return parseCurrency(code);
     } catch {
-      context.addIssue({ code: "custom", message: "is not a currency code of ISO 4217", input: code });
+      context.addIssue({
+        code: "custom",
+        message: "is not a currency code of ISO 4217 with a minor unit",
+        input: code,
+      });
       return z.NEVER;
     }
   })
-  .meta({ description: "ISO 4217, in either case." });
+  .meta({ description: "A currency of ISO 4217 (list one, 2026-09-17) with a minor unit, in either case." });
 
 export const instantIn = z.iso
   .datetime({ offset: true })

@@ -18,6 +18,7 @@ describeLeaseRecordStoreContract({
   },
   // The time of an answer is cut to whole seconds.
   ageLagMs: 1_000,
+  hasClock: true,
 });
 
 /** The same store, for a service that says 429: asked again, as the protocol would. */

@@ -5,6 +5,7 @@ import {
 } from "../../../src/infrastructure/locking/lease/lease-record";
 import {
   recordVersion,
+  type ClaimedLease,
   type LeaseRecordStore,
   type RecordVersion,
 } from "../../../src/infrastructure/locking/lease/lease-record-store";
@@ -24,6 +25,8 @@ export interface LeaseRecordStoreHarness {
   open(): LeaseRecordStoreUnderTest | Promise<LeaseRecordStoreUnderTest>;
   /** How far `ageMs` may lag behind the truth, for stores that tell time coarsely. Default 0. */
   readonly ageLagMs?: number;
+  /** It has a clock of its own, and says what a claim's fence is. */
+  readonly hasClock?: boolean;
   /** Lets time pass for the store. Default: really. */
   readonly pass?: (ms: number) => Promise<void>;
 }
@@ -186,5 +189,45 @@ export function describeLeaseRecordStoreContract(harness: LeaseRecordStoreHarnes
       const seen = await store.read(A);
       expect(seen?.storeNowMs).toBeGreaterThan(Date.UTC(2020, 0, 1));
     });
+
+    if (harness.hasClock === true) {
+      const claim = (
+        record: LeaseRecord,
+        ifVersion: RecordVersion | "absent" = "absent",
+      ): Promise<ClaimedLease> =>
+        store.claim!(A, record, ifVersion).then((answer) => {
+          if (answer === "conflict") throw new Error("conflict");
+          return answer;
+        });
+      // Text that looks like the field, where it is none.
+      const purpose = 'of "fence":7, "fence":8';
+      const low = held({
+        fence: 7,
+        holder: { host: "web-2", pid: 1, operation: purpose, since: 1_893_455_985.5 },
+      });
+
+      it("raises the fence of a claim to its own time, and says so, and changes nothing else", async () => {
+        const first = await claim(low);
+        const found = await world.another.read(A);
+        expect(found).toMatchObject({ version: first.version, record: { ...low, fence: first.fence } });
+        expect(Math.abs(found!.storeNowMs - first.fence)).toBeLessThan(2_000);
+        await pass(5);
+        const second = await claim(low, first.version);
+        expect(second.fence).toBeGreaterThan(first.fence);
+      });
+
+      it("leaves a claim the fence that is later than its own time", async () => {
+        const far = held({ fence: 4_000_000_000_000 });
+        expect(await claim(far)).toMatchObject({ fence: far.fence });
+        expect((await world.another.read(A))?.record).toEqual(far);
+      });
+
+      it("refuses a claim as it refuses a write, and raises the fence of nothing but a claim", async () => {
+        const written = await store.write(A, low, "absent");
+        expect(await store.claim!(A, held(), "absent")).toBe("conflict");
+        const found = await store.read(A);
+        expect(found).toMatchObject({ version: written, record: low });
+      });
+    }
   });
 }

@@ -7,6 +7,7 @@ describeWithPostgresSchemas("on PostgreSQL", (server) => {
   let schemas = 0;
   describeLeaseRecordStoreContract({
     name: PostgresLeaseRecordStore.name,
+    hasClock: true,
     open: () => {
       const { url } = server;
       const schema = `leases_${(schemas += 1)}`;

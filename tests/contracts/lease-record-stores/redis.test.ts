@@ -6,6 +6,7 @@ import { describeLeaseRecordStoreContract } from "./lease-record-store-contract"
 describeWithRedis("on Redis", (server) => {
   describeLeaseRecordStoreContract({
     name: RedisLeaseRecordStore.name,
+    hasClock: true,
     open: () => {
       const { url, keyPrefix } = server;
       const store = new RedisLeaseRecordStore({ url, keyPrefix });

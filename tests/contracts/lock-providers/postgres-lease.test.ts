@@ -6,6 +6,7 @@ import { QUICK_LEASE } from "../../support/gcs-locks";
 import { query } from "../../support/postgres-locks";
 import { refuseReleases } from "../../support/refuse-releases";
 import { describeWithPostgresSchemas } from "../../support/servers";
+import { tcpRelayTo } from "../../support/tcp-relay";
 import { typescriptChild } from "../../support/typescript-child";
 
 describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
@@ -14,14 +15,21 @@ describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
     { describe, it },
     {
       name: `LeaseLockProvider over ${PostgresLeaseRecordStore.name}`,
-      layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+      layers: [
+        "lends",
+        "keeps callers apart",
+        "keeps processes apart",
+        "honours its lease",
+        "answers in time",
+      ],
       patienceMs: 30_000,
       open: async () => {
         const { url } = server;
+        const relay = await tcpRelayTo(url);
         const schema = `lease_locks_${(schemas += 1)}`;
         const opened: (() => Promise<void>)[] = [];
         const provider = (): { locks: LeaseLockProvider; records: PostgresLeaseRecordStore } => {
-          const records = new PostgresLeaseRecordStore({ url, schema });
+          const records = new PostgresLeaseRecordStore({ url: relay.url, schema });
           const locks = new LeaseLockProvider(records, { lease: QUICK_LEASE });
           opened.push(() => locks.close().then(() => records.close()));
           return { locks, records };
@@ -34,7 +42,9 @@ describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
           leftovers: () => locks.size,
           close: async () => {
             await Promise.all(opened.map((close) => close()));
+            await relay.close();
           },
+          silence: () => relay.silence(),
           child: typescriptChild("postgres-lease-child.ts", url, schema),
           recoveryMs: 15_000,
           lease: {

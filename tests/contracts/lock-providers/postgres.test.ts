@@ -2,6 +2,7 @@ import { PostgresLockProvider } from "../../../src/infrastructure/locking/postgr
 import { describeLockProvider } from "../../../src/lock-contract";
 import { query, terminateHolder } from "../../support/postgres-locks";
 import { describeWithPostgresSchemas } from "../../support/servers";
+import { tcpRelayTo } from "../../support/tcp-relay";
 import { typescriptChild } from "../../support/typescript-child";
 
 describeWithPostgresSchemas("on PostgreSQL", (server) => {
@@ -10,11 +11,18 @@ describeWithPostgresSchemas("on PostgreSQL", (server) => {
     { describe, it },
     {
       name: PostgresLockProvider.name,
-      layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+      layers: [
+        "lends",
+        "keeps callers apart",
+        "keeps processes apart",
+        "honours its lease",
+        "answers in time",
+      ],
       open: async () => {
         const { url } = server;
         const schema = `locks_${(schemas += 1)}`;
-        const locks = new PostgresLockProvider(url, { schema });
+        const relay = await tcpRelayTo(url);
+        const locks = new PostgresLockProvider(relay.url, { schema });
         const opened = [locks];
         // A wait of a few milliseconds should meet contention, not a connection that is still being made.
         await locks.probe();
@@ -24,7 +32,9 @@ describeWithPostgresSchemas("on PostgreSQL", (server) => {
           child: typescriptChild("postgres-lock-child.ts", url, schema),
           close: async () => {
             await Promise.all(opened.map((provider) => provider.close()));
+            await relay.close();
           },
+          silence: () => relay.silence(),
           lease: {
             another: () => {
               const another = new PostgresLockProvider(url, { schema });
@@ -38,7 +48,7 @@ describeWithPostgresSchemas("on PostgreSQL", (server) => {
                 url,
                 `CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS
                    $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
-                 CREATE TRIGGER refuse BEFORE DELETE ON ${schema}.holders FOR EACH STATEMENT
+                 CREATE TRIGGER refuse BEFORE DELETE ON ${schema}.holds FOR EACH STATEMENT
                    EXECUTE FUNCTION ${schema}.refuse()`,
               );
             },

@@ -5,6 +5,7 @@ import { QUICK_LEASE } from "../../support/gcs-locks";
 import { nextMillisecond } from "../../support/next-millisecond";
 import { refuseReleases } from "../../support/refuse-releases";
 import { describeWithRedis } from "../../support/servers";
+import { tcpRelayTo } from "../../support/tcp-relay";
 import { typescriptChild } from "../../support/typescript-child";
 
 describeWithRedis("on Redis", (server) => {
@@ -12,10 +13,18 @@ describeWithRedis("on Redis", (server) => {
     { describe, it },
     {
       name: RedisLeaseLockProvider.name,
-      layers: ["lends", "keeps callers apart", "keeps processes apart", "honours its lease"],
+      layers: [
+        "lends",
+        "keeps callers apart",
+        "keeps processes apart",
+        "honours its lease",
+        "answers in time",
+      ],
       patienceMs: 30_000,
       open: async () => {
-        const { url, keyPrefix } = server;
+        const { keyPrefix } = server;
+        const relay = await tcpRelayTo(server.url);
+        const { url } = relay;
         const opened: RedisLeaseLockProvider[] = [];
         const provider = (): RedisLeaseLockProvider => {
           const made = new RedisLeaseLockProvider(url, { keyPrefix, lease: QUICK_LEASE });
@@ -30,15 +39,17 @@ describeWithRedis("on Redis", (server) => {
           leftovers: () => locks.size,
           close: async () => {
             await Promise.all(opened.map((each) => each.close()));
+            await relay.close();
           },
-          child: typescriptChild("redis-lock-child.ts", url, keyPrefix),
+          silence: () => relay.silence(),
+          child: typescriptChild("redis-lock-child.ts", server.url, keyPrefix),
           // The lease and its margin, and the last look of the one who waits.
           recoveryMs: 15_000,
           lease: {
             another: provider,
             // As after a restart that forgot: what the holder had is gone.
             lose: async (id) => {
-              const redis = new Redis(url);
+              const redis = new Redis(server.url);
               await redis.del(keyPrefix + id);
               redis.disconnect();
               await nextMillisecond();

@@ -37,6 +37,33 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
       expect(new Date(Date.now() + under.gateway.remembersKeysForMs).getTime()).not.toBeNaN();
     });
 
+    it.each(["acme", null])(
+      "an authorization made elsewhere says whose it is, before and after it is captured: %p",
+      async (merchant) => {
+        const reference = await under.madeElsewhere(merchant);
+        const look = () => under.gateway.lookupAuthorization({ reference, timeoutMs: 2_000 });
+        expect(await look()).toMatchObject({
+          outcome: "found",
+          merchant,
+          authorization: { reference, amount, paymentId: null },
+        });
+        const paymentId = randomUUID();
+        expect(await under.moves(paymentId)).toEqual([]);
+        const request = { gatewayKey: "c.1", operationId: "c", paymentId, amount, timeoutMs: 5_000 };
+        await under.gateway.capture({ ...request, authorizationReference: reference });
+        expect(await look()).toMatchObject({ outcome: "not_capturable", merchant });
+      },
+    );
+
+    it("an authorization of ours names no merchant that could take it over", async () => {
+      const { request } = await ready(under, "capture");
+      const reference = request.authorizationReference;
+      expect(await under.gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toMatchObject({
+        outcome: "found",
+        merchant: null,
+      });
+    });
+
     it("a capture of a part moves that part, and lets go of the rest", async () => {
       const scene = await ready(under, "capture");
       const { authorizationReference } = scene.request;
@@ -80,12 +107,31 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
       },
     );
 
-    it("a void of a captured authorization is declined", async () => {
+    it("a void of a captured authorization is a mismatch: the money was taken, as the reference shows", async () => {
       const scene = await ready(under, "void");
       const other = { ...scene.request, gatewayKey: randomUUID(), operationId: randomUUID() };
       await under.gateway.capture(other);
-      expect(await scene.send()).toMatchObject({ outcome: "declined" });
+      const captured = {
+        outcome: "mismatch",
+        evidence: expect.stringContaining("captured"),
+        reference: expect.stringMatching(/./),
+      };
+      expect(await scene.send()).toEqual(captured);
+      expect(await scene.send()).toEqual(captured);
+      expect(await scene.find()).toEqual(captured);
+      expect(await scene.moved()).toBe(0);
     });
+
+    each(
+      "captured_elsewhere",
+      "of what somebody has captured in the meantime is a mismatch, and lets nothing go",
+      async (scene) => {
+        expect(await scene.send()).toMatchObject({ outcome: "mismatch", reference: expect.any(String) });
+        expect(await scene.find()).toMatchObject({ outcome: "mismatch" });
+        expect(await under.moves(scene.paymentId)).toContainEqual({ kind: "capture", amount: 5_000n });
+        expect(await scene.moved()).toBe(0);
+      },
+    );
 
     it("an authorize with an unknown payment method is declined", async () => {
       const scene = await ready(under, "authorize", undefined, "no-such-thing");
@@ -96,7 +142,7 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
     it.each(kinds)("any %s that succeeds moves money once and has a reference", async (kind) => {
       const scene = await ready(under, kind);
       const answer = await scene.send();
-      expect(answer).toEqual({ outcome: "succeeded", reference: expect.stringMatching(/./) });
+      expect(answer).toMatchObject({ outcome: "succeeded", reference: expect.stringMatching(/./) });
       expect(await scene.moved()).toBe(1);
       expect(await under.moves(scene.paymentId)).toContainEqual({ kind, amount: 5_000n });
     });
@@ -132,11 +178,12 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
     });
 
     it.each(kinds)(
-      "any %s key sent again with another amount moves nothing and is answered unknown",
+      "any %s key sent again with another amount moves nothing and is no answer to the key",
       async (kind) => {
         const scene = await ready(under, kind);
         await scene.send();
-        expect(await scene.send({ amount: eur(4_999n) })).toMatchObject({ outcome: "unknown" });
+        const { outcome } = await scene.send({ amount: eur(4_999n) });
+        expect(["unknown", "mismatch"]).toContain(outcome);
         expect(await scene.moved()).toBe(1);
       },
     );
@@ -146,7 +193,7 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
       async (kind) => {
         const scene = await ready(under, kind);
         await scene.send();
-        expect(await scene.find({ amount: eur(4_999n) })).toEqual({
+        expect(await scene.find({ amount: eur(4_999n) })).toMatchObject({
           outcome: "mismatch",
           evidence: expect.stringMatching(/./),
         });
@@ -249,6 +296,14 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
       expect(await scene.send()).toMatchObject({ outcome: "succeeded" });
       await under.timePasses();
       expect(await scene.send()).toMatchObject({ outcome: "succeeded" });
+      expect(await scene.moved()).toBe(1);
+    });
+
+    each("fails_later", "that fails after it succeeded is found as it is by then", async (scene) => {
+      expect(await scene.send()).toMatchObject({ outcome: "succeeded" });
+      expect(await scene.find()).toMatchObject({ outcome: "succeeded" });
+      await under.timePasses();
+      expect(await scene.find()).toMatchObject({ outcome: "declined" });
       expect(await scene.moved()).toBe(1);
     });
 

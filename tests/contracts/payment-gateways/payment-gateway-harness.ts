@@ -1,3 +1,4 @@
+import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
 import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
 import type { OperationKind } from "../../../src/domain/operation";
 
@@ -11,6 +12,8 @@ export const situations = [
   "silent_before_acting",
   /** Silent; lands when time passes. */
   "lands_late",
+  /** A refund that succeeds, and fails when time passes. */
+  "fails_later",
   /** A 5xx for which nothing was done or recorded. */
   "server_error",
   /** A 5xx that the key answers with from now on. */
@@ -26,6 +29,8 @@ export const situations = [
   "nonsense_after_acting",
   "reset_before_acting",
   "reset_after_acting",
+  /** Somebody else captures the authorization before it arrives, and not through us. */
+  "captured_elsewhere",
 ] as const;
 export type Situation = (typeof situations)[number];
 
@@ -41,9 +46,11 @@ export interface PaymentGatewayHarness {
 }
 
 export interface GatewayUnderTest {
-  readonly gateway: PaymentGateway;
+  readonly gateway: PaymentGateway & AuthorizationLookup;
   /** A payment method whose next operation of this kind meets the situation, at its first send. */
   paymentMethod(kind?: OperationKind, situation?: Situation): string;
+  /** The reference of an authorization of 50.00 EUR that somebody else has made, for this merchant or for nobody. */
+  madeElsewhere(merchant: string | null): Promise<string>;
   /** What the gateway itself says has moved, in order. */
   moves(paymentId: string): Promise<readonly { readonly kind: OperationKind; readonly amount: bigint }[]>;
   /** What is still held on the customer's card. */

@@ -11,11 +11,13 @@ const endings: Partial<Record<Situation, string>> = {
   silent_after_acting: "timeout_captured",
   silent_before_acting: "timeout_not_captured",
   lands_late: `late_${LATE_MS}`,
+  fails_later: `fails_later_${LATE_MS}`,
   server_error: "error_500",
   stored_server_error: "error_500_stored",
   unreachable: "unreachable",
   undecided: "processing",
   too_slow: "slow_60000",
+  captured_elsewhere: "captured_elsewhere",
 };
 
 /** Every token of the simulated gateway, on a ledger of the given kind, with a clock that only tests move. */
@@ -28,7 +30,10 @@ export function simulatedGatewayHarness(
     findsRefusals: () => true,
     findsAuthorizations: true,
     canBring: (kind, situation) =>
-      situation in endings && !(kind === "authorize" && situation === "authorization_gone"),
+      situation in endings &&
+      !(kind === "authorize" && situation === "authorization_gone") &&
+      (kind === "void" || situation !== "captured_elsewhere") &&
+      (kind === "refund" || situation !== "fails_later"),
     start: async () => {
       const { ledger, close } = await openLedger();
       let now = Date.parse("2026-11-18T09:00:00.000Z");
@@ -38,6 +43,8 @@ export function simulatedGatewayHarness(
         gateway,
         paymentMethod: (kind: OperationKind = "capture", situation?: Situation) =>
           situation === undefined ? "tok_ok" : `tok_${kind}_${endings[situation] ?? "ok"}`,
+        madeElsewhere: async (merchant) =>
+          `ext_5000_eur_elsewhere${merchant === null ? "" : `.for_${merchant}`}`,
         moves: async (paymentId) =>
           (await gateway.moves(paymentId)).map(({ kind, amount }) => ({ kind, amount: amount.amount })),
         reserved: async (paymentId, reference) =>

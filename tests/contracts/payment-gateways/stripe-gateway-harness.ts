@@ -10,6 +10,7 @@ const faults: Record<Situation, StripeFault> = {
   silent_after_acting: "silent_after_acting",
   silent_before_acting: "silent_before_acting",
   lands_late: "lands_late",
+  fails_later: "fails_later",
   server_error: "error_before_acting",
   stored_server_error: "stored_500_before_acting",
   stored_server_error_after_acting: "stored_500_after_acting",
@@ -19,6 +20,7 @@ const faults: Record<Situation, StripeFault> = {
   nonsense_after_acting: "proxy_page_after_acting",
   reset_before_acting: "reset_before_acting",
   reset_after_acting: "reset_after_acting",
+  captured_elsewhere: "captured_elsewhere",
 };
 
 /** A deadline that has come as soon as nothing more will: no test waits for time. */
@@ -59,6 +61,12 @@ export async function startStripe(): Promise<StripeUnderTest> {
       if (kind !== undefined && situation !== undefined) standIn.arm(kind, faults[situation]);
       return "pm_card_visa";
     },
+    madeElsewhere: async (merchant) => {
+      const form = { payment_method: "pm_card_visa", capture_method: "manual", confirm: "true" };
+      const of = merchant === null ? {} : { "metadata[holdfast_merchant]": merchant };
+      const asked = new URLSearchParams({ ...form, ...of, amount: "5000", currency: "eur" });
+      return (standIn.world.create(asked, "as asked").body as { id: string }).id;
+    },
     moves: async (paymentId) =>
       standIn.world.moves
         .filter((move) => move.paymentId === paymentId)
@@ -82,6 +90,10 @@ export const stripeGatewayHarness: PaymentGatewayHarness = {
     switch (situation) {
       case "authorization_gone":
         return kind === "capture" || kind === "void";
+      case "captured_elsewhere":
+        return kind === "void";
+      case "fails_later":
+        return kind === "refund";
       case "refused":
       case "undecided":
         // A cancellation is carried out at once, and nobody else has a say in it.

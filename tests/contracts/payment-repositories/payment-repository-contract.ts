@@ -2,11 +2,15 @@ import { randomUUID } from "node:crypto";
 import {
   DuplicateKeyError,
   InvalidCursorError,
+  StoreUnavailableError,
   VersionConflictError,
   type PaymentRepository,
 } from "../../../src/application/ports/payment-repository";
-import { parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
+import { parseIdempotencyKey, parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
+import type { Currency } from "../../../src/domain/money";
+import type { Operation, OperationBond, OperationProgress } from "../../../src/domain/operation";
 import type { Payment } from "../../../src/domain/payment";
+import type { PaymentEvent } from "../../../src/domain/payment-events";
 import {
   after,
   authorizedPayment,
@@ -16,6 +20,7 @@ import {
   declines,
   expiredPayment,
   forged,
+  forgedOperation,
   inReview,
   newOperationId,
   NOON,
@@ -29,6 +34,67 @@ import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 
 const acme = parseMerchantId("acme");
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** What a store says at a ping may be a second old. */
+async function soon(expectation: () => Promise<unknown>): Promise<void> {
+  for (let looks = 1; looks < 60; looks += 1) {
+    try {
+      await expectation();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  await expectation();
+}
+
+/** A value or two for each field that a step may change. */
+const progress: { readonly [Field in keyof OperationProgress]: readonly OperationProgress[Field][] } = {
+  n: [2],
+  status: ["started", "unknown", "needs_review", "succeeded", "not_sent"],
+  failureCode: ["payment_expired", null],
+  failureReason: ["another reason", null],
+  gatewayReference: ["re_2", null],
+  attempts: [3],
+  conflicted: [true],
+  firstSentAt: [after(11), null],
+  askedAt: [after(12), null],
+  dueAt: [after(13), null],
+  settledAt: [after(14), null],
+  settledSequence: [9, null],
+  correctedSequence: [10, null],
+};
+
+/** Other values for what an operation is bound to. Its id is what it is known by. */
+const otherBond: Readonly<Omit<OperationBond, "id">> = {
+  paymentId: parsePaymentId(randomUUID()),
+  kind: "void",
+  idempotencyKey: parseIdempotencyKey("another-key"),
+  fingerprint: "another request",
+  amount: 301n,
+  createdAt: after(15),
+};
+
+/** A captured payment with a refund that failed, every field of which has a value. */
+function withRefund(payment = capturedPayment(), change: Partial<Operation> = {}): Payment {
+  const { operations } = payment.facts;
+  const refund = operations.find(({ kind }) => kind === "refund") ?? {
+    ...forgedOperation(payment, { kind: "refund", amount: 300n, status: "failed" }),
+    ...{ failureCode: "refund_declined" as const, failureReason: "no", gatewayReference: "re_1" },
+    ...{
+      attempts: 1,
+      firstSentAt: after(1),
+      askedAt: after(2),
+      dueAt: after(3),
+      settledAt: after(4),
+      settledSequence: 5,
+      correctedSequence: 6,
+    },
+  };
+  const others = operations.filter(({ kind }) => kind !== "refund");
+  return forged(payment, { operations: [...others, { ...refund, ...change }] });
+}
 
 /** What every payment repository promises, in the words of the port. */
 export function describePaymentRepository(name: string, make: () => Promise<PaymentRepositoryHarness>): void {
@@ -62,6 +128,42 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect((await repository.find(payment.id))?.payment.facts).toEqual(payment.facts);
       });
 
+      it("keeps the earlier end that the gateway told of, and finds the authorization lapsed by it", async () => {
+        const authorizing = authorizingPayment();
+        const { version } = await repository.save(authorizing, "new");
+        const end = after(MINUTE_MS);
+        await repository.save(
+          settled(authorizing.stored(), { ...succeeds("auth_1"), expiresAt: end }),
+          version,
+        );
+        expect((await repository.find(authorizing.id))?.payment.facts.expiresAt).toEqual(end);
+        expect(await repository.lapsedAuthorizations(end, 10)).toEqual([
+          { paymentId: authorizing.id, expiresAt: end },
+        ]);
+        const [shortened] = (await repository.events(authorizing.id))!.slice(-1);
+        expect(shortened).toMatchObject({
+          type: "payment.expiry_shortened",
+          data: { wanted: after(WEEK_MS).toISOString(), expiresAt: end.toISOString() },
+        });
+      });
+
+      it.each([
+        ["as ISO 4217 has it", "HUF", 2],
+        ["as an earlier edition had it", "HUF", 0],
+        ["of a currency that has been withdrawn", "BGN", 2],
+        ["that nobody knows", "DEM", null],
+      ])("gives back an amount's exponent %s: %s, %p", async (_, currency, exponent) => {
+        const amount = { amount: 1_000_000n, currency: currency as Currency, exponent };
+        const payment = forged(authorizedPayment(), { amount });
+        const { version } = await repository.save(payment, "new");
+        const read = async () => (await repository.find(payment.id))?.payment.facts.amount;
+        expect(await read()).toEqual(amount);
+        await repository.save(capturingPayment(payment.stored()), version);
+        expect(await read()).toEqual(amount);
+        const { data } = await repository.list({ merchant: acme, limit: 1 });
+        expect(data.map(({ facts }) => facts.amount)).toEqual([amount]);
+      });
+
       it("gives back every field of every operation", async () => {
         const capturing = capturingPayment();
         const failed = settled(capturing, { outcome: "authorization_gone", reason: "reauthorize" });
@@ -71,6 +173,30 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
           released.facts.operations,
         );
       });
+
+      describe.each(Object.keys(progress) as (keyof OperationProgress)[])("writes %s", (field) => {
+        it.each(progress[field].map((value) => [value]))("as %s over what was there", async (value) => {
+          const before = withRefund();
+          const { version } = await repository.save(before, "new");
+          const changed = withRefund(before, { [field]: value });
+          await repository.save(changed, version);
+          expect((await repository.find(changed.id))?.payment.facts.operations).toEqual(
+            changed.facts.operations,
+          );
+        });
+      });
+
+      it.each(Object.keys(otherBond) as (keyof typeof otherBond)[])(
+        "never changes the %s that an operation began with",
+        async (field) => {
+          const before = withRefund();
+          const { version } = await repository.save(before, "new");
+          await repository.save(withRefund(before, { [field]: otherBond[field] }), version);
+          expect((await repository.find(before.id))?.payment.facts.operations).toEqual(
+            before.facts.operations,
+          );
+        },
+      );
 
       it("keeps operations in the order in which they began, across saves", async () => {
         const capturing = capturingPayment();
@@ -258,6 +384,35 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
       });
     });
 
+    describe("with their history, page by page", () => {
+      it("gives all events once and in order, whatever the size of the pages", async () => {
+        const payment = capturedPayment();
+        await saved(payment);
+        const all = (await repository.events(payment.id))!;
+        for (const limit of [1, 2, all.length - 1, all.length, 1_000]) {
+          const read: PaymentEvent[] = [];
+          let cursor: string | null | undefined;
+          do {
+            const query = typeof cursor === "string" ? { limit, cursor } : { limit };
+            const page = (await repository.eventPage(payment.id, query))!;
+            expect(page.data.length).toBeLessThanOrEqual(limit);
+            read.push(...page.data);
+            cursor = page.nextCursor;
+          } while (cursor !== null && read.length <= all.length);
+          expect(read).toEqual(all);
+        }
+      });
+
+      it("has none of a payment that is not there, and refuses a cursor that it did not make", async () => {
+        expect(await repository.eventPage(parsePaymentId(randomUUID()), { limit: 1 })).toBeNull();
+        const payment = capturedPayment();
+        await saved(payment);
+        await expect(repository.eventPage(payment.id, { limit: 1, cursor: "made-up" })).rejects.toThrow(
+          InvalidCursorError,
+        );
+      });
+    });
+
     describe("for those who list them", () => {
       it("lists a merchant's payments, the newest first, and nobody else's", async () => {
         const [first, second, third] = [0, 2, 1].map((minutes) =>
@@ -378,7 +533,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         const late = capturingPayment(authorizedPayment({ createdAt: after(-MINUTE_MS) }));
         const later = capturingPayment();
         const finished = capturedPayment();
-        const future = capturingPayment(authorizedPayment({ createdAt: after(MINUTE_MS) }));
+        const future = capturingPayment(authorizedPayment({ createdAt: after(6_000) }));
         for (const payment of [later, finished, future, late]) await saved(payment);
         const due = await repository.dueOperations(after(10_000), 10);
         expect(due).toEqual(
@@ -398,6 +553,27 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(await repository.dueOperations(dueAt, 10)).toHaveLength(1);
       });
 
+      describe.each([
+        ["due in twenty days, which no schedule reaches", { dueAt: after(20 * DAY_MS) }, true],
+        ["due in a day", { dueAt: after(DAY_MS) }, false],
+        ["sent in an hour, and never asked about", { firstSentAt: after(3_600_000) }, true],
+        ["sent in a second", { firstSentAt: after(1_000) }, false],
+        ["asked about in an hour", { askedAt: after(3_600_000) }, true],
+        ["asked about in a second", { askedAt: after(1_000) }, false],
+        ["sent in an hour, but asked about since", { firstSentAt: after(3_600_000), askedAt: NOON }, false],
+        ["begun in an hour, and never sent", { firstSentAt: null, createdAt: after(3_600_000) }, true],
+        ["settled, whatever its times", { status: "failed", dueAt: null, askedAt: after(DAY_MS) }, false],
+      ] as const)("by a clock that was wrong: an operation that is %s", (_what, times, isDue) => {
+        it(isDue ? "is due now" : "is not due yet", async () => {
+          const payment = capturingPayment();
+          const [authorize, capture] = payment.facts.operations;
+          const operation = { ...capture!, firstSentAt: NOON, dueAt: after(MINUTE_MS), ...times };
+          await saved(forged(payment, { operations: [authorize!, operation] }));
+          const due = await repository.dueOperations(NOON, 10);
+          expect(due.map(({ operationId }) => operationId)).toEqual(isDue ? [operation.id] : []);
+        });
+      });
+
       it("goes on after the last due operation it gave, also within one instant", async () => {
         const payments = Array.from({ length: 5 }, () => capturingPayment());
         for (const payment of payments) await saved(payment);
@@ -408,12 +584,21 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(ids).toEqual(payments.map((payment) => openOperation(payment).id).sort());
       });
 
-      it("does not take what waits for a person for due", async () => {
+      it("takes what waits for a person for due when its next question is, and never where there is none", async () => {
         const asked = inReview(capturingPayment());
-        const [authorize, capture] = asked.facts.operations;
-        // Not even with an instant left over from before.
-        await saved(forged(asked, { operations: [authorize!, { ...capture!, dueAt: NOON }] }));
-        expect(await repository.dueOperations(after(WEEK_MS), 10)).toEqual([]);
+        await saved(asked);
+        const [authorize, capture] = inReview(capturingPayment()).facts.operations;
+        const decides = forged(asked, { id: parsePaymentId(randomUUID()), authorizationReference: null });
+        const notAsked = [authorize!, { ...capture!, conflicted: true, dueAt: null }].map((operation) => ({
+          ...operation,
+          paymentId: decides.id,
+        }));
+        await saved(forged(decides, { operations: notAsked }));
+        const { id: operationId, dueAt } = openOperation(asked);
+        expect(await repository.dueOperations(after(-1, dueAt!), 10)).toEqual([]);
+        expect(await repository.dueOperations(after(WEEK_MS), 10)).toEqual([
+          { paymentId: asked.id, operationId, dueAt },
+        ]);
       });
 
       it("gives authorizations that have ended with nothing open, the oldest first", async () => {
@@ -458,6 +643,25 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
     });
 
     it("answers a ping", async () => {
+      await expect(repository.ping()).resolves.toBeUndefined();
+    });
+
+    it("says at a ping that it cannot write, though nobody writes, and that it can again", async () => {
+      const { refuseWrites } = harness;
+      if (refuseWrites === undefined) return;
+      await repository.ping();
+      const allow = await refuseWrites();
+      await soon(() => expect(repository.ping()).rejects.toMatchObject({ reason: "read_only" }));
+      await expect(saved(authorizedPayment())).rejects.toBeInstanceOf(StoreUnavailableError);
+      await allow();
+      await soon(() => expect(repository.ping()).resolves.toBeUndefined());
+      await expect(saved(authorizedPayment())).resolves.toBeDefined();
+    });
+
+    it("is not taken for one that cannot write when it refuses a write of somebody's", async () => {
+      const payment = authorizedPayment();
+      await saved(payment);
+      await expect(repository.save(payment, "new")).rejects.toBeInstanceOf(VersionConflictError);
       await expect(repository.ping()).resolves.toBeUndefined();
     });
   });

@@ -6,6 +6,8 @@ export interface PaymentRepositoryHarness {
   readonly repository: PaymentRepository;
   /** Writes past every port: to see that history cannot be rewritten. Undefined where there is no way past. */
   readonly rewriteHistory?: (statement: string) => Promise<unknown>;
+  /** Lets the store refuse every write, until what it resolves with is called. Undefined where none can be refused. */
+  readonly refuseWrites?: () => Promise<() => Promise<unknown>>;
   removeGuard(name: GuardName): Promise<void>;
   close(): Promise<void>;
 }

@@ -22,6 +22,22 @@ describeWithPostgresSchemas("PostgresPaymentRepository", (server) => {
         return repository;
       },
       rewriteHistory: (statement) => operator.query(statement),
+      refuseWrites: async () => {
+        const [{ name }] = (await operator.query("SELECT current_database() AS name")).rows as [
+          { name: string },
+        ];
+        const othersAgain = () =>
+          operator.query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+            [name],
+          );
+        await operator.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+        await othersAgain();
+        return async () => {
+          await operator.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+          await othersAgain();
+        };
+      },
       removeGuard: async (name) => {
         if (name === "version") repository = versionBlind(repository);
         else if (name.includes("_within_"))

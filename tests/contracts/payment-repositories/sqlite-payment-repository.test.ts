@@ -17,6 +17,10 @@ async function make(): Promise<PaymentRepositoryHarness> {
     rewriteHistory: async (statement) => {
       sqlite.execute(statement);
     },
+    refuseWrites: async () => {
+      sqlite.execute("PRAGMA query_only = ON");
+      return async () => sqlite.execute("PRAGMA query_only = OFF");
+    },
     removeGuard: async (name) => {
       if (name === "version") repository = versionBlind(repository);
       else if (name === "captured_within_authorized")

@@ -35,6 +35,7 @@ function mistakesOf(act: () => unknown): ConfigurationError {
 /** Two different good values and a bad one for each setting. */
 const samples: Record<SettingName, readonly [string, string, string, string]> = {
   store: ["memory:", "sqlite:/a.db", "postgres://h/d", "nosuch:x"],
+  acceptLostLog: ["true", "false", "1", "maybe"],
   storeConnections: ["5", "20", "1", "0"],
   locks: ["memory:", "file:/locks", "redis://h", "zookeeper:"],
   allowUnlocked: ["true", "false", "1", "maybe"],
@@ -223,6 +224,30 @@ test("secrets and passwords are not printed", () => {
   expect(entries.find(({ name }) => name === "store")?.value).toBe("postgres://user:***@h/d");
 });
 
+test("what follows from something else is printed as what it is", () => {
+  const printed = (store: string, name: string) =>
+    configurationEntries(
+      readConfiguration({ flags: { config: file(""), store, port: "9000" }, environment: {} }),
+    ).find((entry) => entry.name === name)?.value;
+  expect(printed("sqlite:/x.db", "locks")).toBe("memory:");
+  expect(printed("postgres://h/d", "locks")).toBe("postgres:");
+  expect(printed("sqlite:/x.db", "advertise")).toBe("http://127.0.0.1:9000");
+});
+
+test("a file that is not TOML is bad configuration, whoever named it", () => {
+  const config = file("port = ");
+  const codeOf = (flags: Record<string, string>, environment: Record<string, string>) => {
+    try {
+      readConfiguration({ flags, environment });
+      return "none";
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  expect(codeOf({ config }, {})).toBe("bad_configuration");
+  expect(codeOf({}, { HOLDFAST_CONFIG: config })).toBe("bad_configuration");
+});
+
 test("locks follow what they protect", () => {
   const locksFor = (store: string) =>
     defaultLocks(readConfiguration({ flags: { config: file(""), store }, environment: {} }));
@@ -284,6 +309,12 @@ test.each([
   "gs://",
   "gs://B/x",
   "redis:",
+  "redis+cluster://",
+  "redis+cluster://h:0",
+  "redis+cluster://h/1",
+  "redis+sentinel://h:26379",
+  "redis+sentinel://h/name/x",
+  "redis+standby://h",
   "postgres:/x",
   "",
 ])("the locks %p are refused", (text) => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { getEventListeners } from "node:events";
 import {
   LockCancelledError,
@@ -6,9 +7,10 @@ import {
   LockTimeoutError,
 } from "../../../src/application/ports/lock-errors";
 import type { LockEvent } from "../../../src/application/ports/lock-observer";
-import type { LockHold } from "../../../src/application/ports/lock-provider";
+import type { LockHold, LockOptions } from "../../../src/application/ports/lock-provider";
 import type { Hold } from "../../../src/infrastructure/locking/hold";
 import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
+import { detached } from "../../../src/infrastructure/locking/reentrancy";
 import { Gate, settled } from "../../support/gate";
 import { VirtualLockClock } from "../../support/virtual-lock-clock";
 
@@ -191,6 +193,67 @@ describe("InMemoryLockProvider", () => {
       ["acquired", 2_500, undefined, undefined],
       ["released", 0, undefined, undefined],
     ]);
+  });
+
+  it("lets work begun with detached lock while the section that began it goes on", async () => {
+    const jobs = new Gate();
+    await locks.withLock("a", async () => {
+      // A worker that is started by whoever needs it first, and serves others from then on.
+      const worker = detached(async () => {
+        await jobs.passed;
+        return locks.withLock("b", async () => "served");
+      });
+      const inherited = jobs.passed.then(() => locks.withLock("c", async () => "never"));
+      jobs.open();
+      await expect(worker).resolves.toBe("served");
+      await expect(inherited).rejects.toThrow("begin it with detached");
+    });
+  });
+
+  it("refuses nonsense from a timeout policy, and names where it came from", async () => {
+    for (const timeout of [-1, Number.NaN, Infinity, undefined as unknown as number]) {
+      const odd = new InMemoryLockProvider({ clock, timeouts: () => ({ timeout, source: "a policy" }) });
+      const gate = new Gate();
+      const done = odd.withLock("a", () => gate.passed);
+      await expect(odd.withLock("a", async () => 1)).rejects.toThrow(/a policy gave/);
+      gate.open();
+      await done;
+      expect(odd.size).toBe(0);
+    }
+  });
+
+  it("reports the end of a wait in the async context of the caller whose wait it was", async () => {
+    const callers = new AsyncLocalStorage<string>();
+    const heard: string[] = [];
+    const observer = {
+      notify: ({ type }: LockEvent) => {
+        if (type === "timed_out" || type === "cancelled") heard.push(`${type} for ${callers.getStore()}`);
+      },
+    };
+    const { gate, done } = occupy("a");
+    const stop = new AbortController();
+    const wait = (name: string, options: LockOptions) =>
+      callers.run(name, () => locks.withLock("a", async () => 1, { observer, ...options }));
+    // The deadlines of the first two are on one timer, and the last two hang on one signal.
+    const waits = [
+      wait("first", { timeout: 1_000 }),
+      wait("second", { timeout: 1_000 }),
+      wait("third", { signal: stop.signal }),
+      wait("fourth", { signal: stop.signal }),
+    ];
+    const all = Promise.allSettled(waits);
+    await settled();
+    await clock.advance(1_000);
+    callers.run("whoever cancels", () => stop.abort());
+    await all;
+    expect(heard).toEqual([
+      "timed_out for first",
+      "timed_out for second",
+      "cancelled for third",
+      "cancelled for fourth",
+    ]);
+    gate.open();
+    await done;
   });
 
   it("refuses nonsense as a timeout", async () => {

@@ -104,6 +104,19 @@ describe("LinedLockProvider", () => {
       expect(await waiting).toBe("in");
     });
 
+    it("tells the observer of a wait what is the matter with the backend", async () => {
+      backend.beforeAttempt = () => Promise.reject(new LockUnavailableError("a", "connection refused"));
+      const failures = new Set<string | undefined>();
+      const observer = { notify: ({ failure }: LockEvent) => void failures.add(failure) };
+      const waiting = locks.withLock("a", async () => "in", { timeout: 1_000, observer });
+      await clock.advance(300);
+      expect([...failures]).toEqual(["connection refused"]);
+      backend.beforeAttempt = () => {};
+      await clock.advance(400);
+      expect(await waiting).toBe("in");
+      expect([...failures]).toEqual(["connection refused", undefined]);
+    });
+
     it("calls a backend that never answered unavailable at the end, with the cause", async () => {
       backend.beforeAttempt = failing("connection refused");
       const failure = locks.withLock("a", async () => 1, { timeout: 1_000 }).catch((error: unknown) => error);
@@ -421,6 +434,40 @@ describe("LinedLockProvider", () => {
         await leaves();
       },
     );
+  });
+
+  describe("a caller who awaits the release", () => {
+    it("has its answer when the backend has the lock back, and not before", async () => {
+      const release = new Gate();
+      backend.beforeRelease = () => release.passed;
+      let answered = false;
+      const done = locks
+        .withLock("a", async () => "captured", { release: "await" })
+        .finally(() => (answered = true));
+      await settled();
+      expect(answered).toBe(false);
+      release.open();
+      await expect(done).resolves.toBe("captured");
+      expect(server.held.size).toBe(0);
+    });
+
+    it("has it after two seconds from a backend that does not confirm, and the section's outcome stands", async () => {
+      const release = new Gate();
+      backend.beforeRelease = () => release.passed;
+      const done = locks.withLock("a", async () => "captured", { release: "await" });
+      await settled();
+      await clock.advance(2_000);
+      await expect(done).resolves.toBe("captured");
+      release.open();
+    });
+
+    it("has it while the release goes on, where nothing else is asked for", async () => {
+      const release = new Gate();
+      backend.beforeRelease = () => release.passed;
+      await expect(locks.withLock("a", async () => "captured")).resolves.toBe("captured");
+      expect(server.held.size).toBe(1);
+      release.open();
+    });
   });
 
   describe("close", () => {

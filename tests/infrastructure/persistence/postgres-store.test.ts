@@ -14,6 +14,8 @@ import {
 import { PostgresMigration } from "../../../src/infrastructure/persistence/postgres-migration";
 import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres-payment-repository";
 import { SystemClock } from "../../../src/infrastructure/time/system-clock";
+import { budgets } from "../../../src/application/operations/budgets";
+import { CONNECT_MS, GOODBYE_MS } from "../../../src/infrastructure/persistence/postgres-limits";
 import { migratedPostgres } from "../../support/migrated-postgres";
 import {
   authorizedPayment,
@@ -30,6 +32,32 @@ import { describeWithPostgres, describeWithPostgresSchemas } from "../../support
 jest.setTimeout(30_000);
 
 const clock = new SystemClock();
+const { savesMs: SAVE_MS, readMs: READ_MS, listMs: LIST_MS } = budgets;
+/** Between a timer and this test, on a machine that has other things to do. */
+const SLACK_MS = 500;
+/** A connection that is being made is waited for. */
+const CLOSE_MS = CONNECT_MS + GOODBYE_MS + SLACK_MS;
+
+async function failureOf(
+  promise: Promise<unknown>,
+): Promise<{ readonly error: unknown; readonly tookMs: number }> {
+  const begunAt = performance.now();
+  const error: unknown = await promise.then(
+    () => "it succeeded",
+    (reason: unknown) => reason,
+  );
+  return { error, tookMs: performance.now() - begunAt };
+}
+
+/** Resolves when so many sessions of this database wait for a lock. */
+async function waitingForALock(watcher: Client, count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await watcher.query(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    );
+    if (rows.length === count) return;
+  }
+}
 
 describeWithPostgresSchemas("payments in PostgreSQL", (server) => {
   const closing: (() => Promise<unknown>)[] = [];
@@ -39,6 +67,12 @@ describeWithPostgresSchemas("payments in PostgreSQL", (server) => {
 
   async function open(url = server.url, options?: PostgresOptions): Promise<PostgresDatabase> {
     const postgres = await migratedPostgres(url, options);
+    closing.push(() => postgres.close());
+    return postgres;
+  }
+
+  async function openUnmigrated(url: string): Promise<PostgresDatabase> {
+    const postgres = new PostgresDatabase(url);
     closing.push(() => postgres.close());
     return postgres;
   }
@@ -150,6 +184,92 @@ describeWithPostgresSchemas("payments in PostgreSQL", (server) => {
     });
   });
 
+  describe("over a connection that falls silent", () => {
+    let relay: PostgresRelay;
+    let direct: PostgresPaymentRepository;
+    const payment = authorizedPayment();
+
+    beforeEach(async () => {
+      relay = await relayTo(server.url);
+      closing.push(() => relay.close());
+      direct = new PostgresPaymentRepository(await open());
+    });
+
+    const silences = ["requests", "answers", "everything"] as const;
+    const questions: readonly [string, (of: PostgresPaymentRepository) => Promise<unknown>, number][] = [
+      ["a read", (of) => of.find(payment.id), READ_MS],
+      ["a list", (of) => of.dueOperations(new Date(), 10), LIST_MS],
+      ["a save", (of) => of.save(authorizedPayment({ key: "another" }), "new"), SAVE_MS],
+    ];
+
+    it.each(silences)("gives up on whatever it asked, in time, when %s are swallowed", async (silence) => {
+      const warm = new PostgresPaymentRepository(await open(relay.url));
+      await Promise.all(questions.map(() => warm.ping()));
+      const cold = new PostgresPaymentRepository(await openUnmigrated(relay.url));
+      relay.fallSilent(silence);
+      await Promise.all(
+        questions.map(async ([what, ask, limitMs]) => {
+          for (const { error, tookMs } of await Promise.all([failureOf(ask(warm)), failureOf(ask(cold))])) {
+            expect({ what, error }).toMatchObject({ what, error: { name: "StoreUnavailableError" } });
+            if (what !== "a save") expect(error).toMatchObject({ outcome: "none" });
+            expect(tookMs).toBeLessThan(limitMs + SLACK_MS);
+          }
+        }),
+      );
+      relay.speak();
+    });
+
+    it("knows of a save that no connection was had for that it is not stored, and of another that nobody knows", async () => {
+      const warm = new PostgresPaymentRepository(await open(relay.url));
+      const cold = new PostgresPaymentRepository(await openUnmigrated(relay.url));
+      await warm.ping();
+      relay.fallSilent("answers");
+      const [unknown, none] = await Promise.all([
+        failureOf(warm.save(payment, "new")),
+        failureOf(cold.save(authorizedPayment({ key: "cold" }), "new")),
+      ]);
+      expect(unknown.error).toMatchObject({ outcome: "unknown" });
+      expect(none.error).toMatchObject({ outcome: "none" });
+      expect(await direct.find(payment.id)).not.toBeNull();
+      relay.speak();
+    });
+
+    it("closes in time: idle connections, one being made, and one that is asked", async () => {
+      const idle = await open(relay.url);
+      const asked = await open(relay.url);
+      const made = await openUnmigrated(relay.url);
+      relay.fallSilent("everything");
+      const asking = [asked, made].map((postgres) =>
+        failureOf(new PostgresPaymentRepository(postgres).ping()),
+      );
+      const begunAt = performance.now();
+      await Promise.all([idle, asked, made].map((postgres) => postgres.close()));
+      expect(performance.now() - begunAt).toBeLessThan(CLOSE_MS);
+      await Promise.all(asking);
+      relay.speak();
+    });
+
+    it("keeps no connection that is silent: what it gave up on is gone from this process", async () => {
+      const postgres = await open(relay.url);
+      const repository = new PostgresPaymentRepository(postgres);
+      relay.fallSilent("everything");
+      await Promise.all([failureOf(repository.ping()), failureOf(repository.ping())]);
+      expect(postgres.connections.idle).toBe(0);
+      relay.speak();
+      await expect(repository.ping()).resolves.toBeUndefined();
+    });
+
+    it("does not wait for ever to migrate", async () => {
+      const postgres = await openUnmigrated(relay.url);
+      for (const silence of silences) {
+        relay.fallSilent(silence);
+        const { tookMs } = await failureOf(new PostgresMigration(postgres, clock).migrate());
+        expect(tookMs).toBeLessThan(CONNECT_MS + GOODBYE_MS + SLACK_MS);
+        relay.speak();
+      }
+    });
+  });
+
   it("goes on when the server has ended every one of its sessions", async () => {
     const lost: unknown[] = [];
     const postgres = await open(server.url, { onConnectionLost: (error) => lost.push(error) });
@@ -178,31 +298,46 @@ describeWithPostgresSchemas("payments in PostgreSQL", (server) => {
     await other.query("UPDATE operations SET attempts = attempts WHERE kind = 'capture'");
     const captured = settled(capturing.stored(), succeeds("cap_1"));
     const saving = repository.save(captured, 1);
-    const watcher = await operator();
-    for (let waiting = 0; waiting === 0;) {
-      const { rows } = await watcher.query(
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      );
-      waiting = rows.length;
-    }
+    await waitingForALock(await operator(), 1);
     await other.query("UPDATE payments SET updated_at = updated_at");
     await other.query("COMMIT");
     await expect(saving).resolves.toMatchObject({ version: 2 });
     expect((await repository.find(captured.id))?.payment.facts).toEqual(captured.facts);
   }, 20_000);
 
-  it("gives up on a statement that takes too long, with nothing half-written", async () => {
-    const repository = new PostgresPaymentRepository(await open(server.url, { statementTimeoutMs: 100 }));
+  it("gives up on a save that somebody else keeps waiting, in time, and with nothing written", async () => {
+    const repository = new PostgresPaymentRepository(await open());
     const payment = authorizedPayment();
     await repository.save(payment, "new");
     const other = await operator();
     await other.query("BEGIN");
     await other.query("SELECT 1 FROM payments FOR UPDATE");
     const capturing = capturingPayment(payment.stored());
-    await expect(repository.save(capturing, 1)).rejects.toBeInstanceOf(StoreUnavailableError);
+    const { error, tookMs } = await failureOf(repository.save(capturing, 1));
+    expect(error).toMatchObject({ name: "StoreUnavailableError", outcome: "none" });
+    expect(tookMs).toBeLessThan(SAVE_MS);
     await other.query("COMMIT");
     expect(await repository.find(payment.id)).toEqual({ payment: payment.stored(), version: 1 });
     await expect(repository.save(capturing, 1)).resolves.toMatchObject({ version: 2 });
+  });
+
+  it("leaves nothing behind in the server when a client is gone in the middle of its statement", async () => {
+    const relay = await relayTo(server.url);
+    closing.push(() => relay.close());
+    const repository = new PostgresPaymentRepository(await open(relay.url));
+    const payment = authorizedPayment();
+    await repository.save(payment, "new");
+    const other = await operator();
+    await other.query("BEGIN");
+    await other.query("SELECT 1 FROM payments FOR UPDATE");
+    const saving = failureOf(repository.save(capturingPayment(payment.stored()), 1));
+    const watcher = await operator();
+    await waitingForALock(watcher, 1);
+    relay.fallSilent("everything");
+    expect((await saving).error).toMatchObject({ outcome: "unknown" });
+    await waitingForALock(watcher, 0);
+    await other.query("COMMIT");
+    relay.speak();
   });
 
   it("stores words that PostgreSQL's text cannot hold, as near as it can", async () => {

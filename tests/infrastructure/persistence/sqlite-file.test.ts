@@ -30,9 +30,9 @@ describe("a SQLite file that is made", () => {
   it("is its user's alone, and so is what SQLite puts beside it", async () => {
     const sqlite = await openMigrated(place());
     try {
-      const names = ["holdfast.db", "holdfast.db-shm", "holdfast.db-wal"];
+      const names = ["holdfast.db", "holdfast.db-mark", "holdfast.db-shm", "holdfast.db-wal"];
       expect(readdirSync(folder.path).sort()).toEqual(names);
-      expect(names.map((name) => modeOf(join(folder.path, name)))).toEqual(["600", "600", "600"]);
+      expect(names.map((name) => modeOf(join(folder.path, name)))).toEqual(["600", "600", "600", "600"]);
     } finally {
       sqlite.close();
     }

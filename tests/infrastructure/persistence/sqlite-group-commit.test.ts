@@ -89,8 +89,11 @@ describe("Transactions of one SQLite connection", () => {
     const danglingUntilCommit = (): Promise<boolean> =>
       sqlite.transaction(() => sqlite.run(raw("INSERT INTO parts VALUES (99)")) === 1);
     const outcomes = await Promise.allSettled([insert(1), danglingUntilCommit(), insert(2)]);
-    const notWritten = { reason: expect.any(StoreUnavailableError) };
-    expect(outcomes).toMatchObject([notWritten, notWritten, notWritten]);
+    const notConfirmed = { reason: expect.any(StoreUnavailableError) };
+    expect(outcomes).toMatchObject([notConfirmed, notConfirmed, notConfirmed]);
+    // A disk that did not confirm the commit may have it all the same.
+    const unknown = { reason: { outcome: "unknown" } };
+    expect(outcomes).toMatchObject([unknown, unknown, unknown]);
     expect(await stored()).toEqual([]);
     await insert(3);
     expect(await stored()).toEqual([3]);
@@ -108,6 +111,36 @@ describe("Transactions of one SQLite connection", () => {
       { value: true },
     ]);
     expect(await stored()).toEqual([2, 7]);
+  });
+
+  it.each([
+    ["the first", [7, 1, 2]],
+    ["one in the middle", [1, 7, 2]],
+    ["the last", [1, 2, 7]],
+  ])("are told the truth when there is no room for %s, and go on when there is", async (_which, numbers) => {
+    sqlite.execute("CREATE TABLE long (n INTEGER PRIMARY KEY, text BLOB)");
+    const [row] = sqlite.all(CompiledQuery.raw("PRAGMA page_count")) as unknown as [{ page_count: bigint }];
+    sqlite.execute(`PRAGMA max_page_count = ${row.page_count + 4n}`);
+    const write = (n: number): Promise<boolean> =>
+      n === 7
+        ? sqlite.transaction(() => sqlite.run(raw("INSERT INTO long VALUES (7, randomblob(100000))")) === 1)
+        : insert(n);
+    const outcomes = await Promise.allSettled(numbers.map(write));
+    const kept = numbers.filter((_, at) => outcomes[at]?.status === "fulfilled");
+    expect(kept).not.toContain(7);
+    expect(await stored()).toEqual([...kept].sort());
+    expect(outcomes[numbers.indexOf(7)]).toMatchObject({ reason: { reason: "full" } });
+    await expect(sqlite.assertWritable()).rejects.toMatchObject({ reason: "full" });
+    sqlite.execute("PRAGMA max_page_count = 1000000");
+    expect(await write(7)).toBe(true);
+    await insert(3);
+    expect(await stored()).toContain(3);
+  });
+
+  it("that change nothing wait for no disk", async () => {
+    const run = jest.spyOn(sqlite, "run");
+    expect(await sqlite.transaction(() => false)).toBe(false);
+    expect(run.mock.calls.map(([{ sql }]) => sql)).toEqual(["BEGIN IMMEDIATE", "ROLLBACK"]);
   });
 
   it("that were kept are on the disk after a close in the same round", async () => {

@@ -28,6 +28,9 @@ export function storeQuestions(primaryKey: (table: string) => string): readonly 
   return [
     question("find", primaryKey("payments"), (store) => store.find(somebody)),
     question("events", "one_event_per_sequence", (store) => store.events(somebody)),
+    question("a page of events", "one_event_per_sequence", (store) =>
+      store.eventPage(somebody, { limit: 10 }),
+    ),
     question("by operation", primaryKey("operations"), (store) => store.findByOperation(newOperationId())),
     question("by authorize key", "one_payment_per_authorize_key", (store) =>
       store.findByAuthorizeKey(merchant, begin().idempotencyKey),

@@ -48,7 +48,9 @@ async function throughSnapshot(world: SandboxWorld): Promise<SandboxWorld> {
 
 async function everything(world: SandboxWorld) {
   const { data } = await world.readPayments.list({ merchant, limit: 100 });
-  const histories = await Promise.all(data.map(({ id }) => world.readPayments.history(id, merchant)));
+  const histories = await Promise.all(
+    data.map(({ id }) => world.readPayments.history(id, merchant, { limit: 100 })),
+  );
   return { now: world.now, payments: data.map(({ facts }) => facts), histories };
 }
 

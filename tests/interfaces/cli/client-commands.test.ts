@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { loseAnswers } from "../../support/lost-answers";
 import { Gate } from "../../support/gate";
 import { HoldfastCli } from "../../support/holdfast-cli";
 import { HttpWorld } from "../../support/http-world";
@@ -94,6 +95,23 @@ describe("what the gateway has not told", () => {
     const [, key = ""] = /--idempotency-key (\S+):/.exec(stderr) ?? [];
     http.world.clock.advance(2_000);
     expect(await run(["payments", "capture", id, "--idempotency-key", key])).toMatchObject({ status: 0 });
+    expect(await http.timesCaptured(id)).toBe(1);
+  });
+});
+
+describe("what may be stored", () => {
+  test("ends with 75 and the key to ask with again; with 69 if certainly nothing was done", async () => {
+    const id = await authorized();
+    const answers = loseAnswers(http.world);
+    const { status, stderr } = await run(["payments", "capture", id, "--idempotency-key", "k"]);
+    expect(status).toBe(75);
+    expect(stderr).toContain("Nobody knows yet whether this request has been carried out");
+    expect(stderr).toContain("repeat the command with --idempotency-key k: the money moves once");
+    const without = await run(["payments", "capture", id, "--idempotency-key", "k"]);
+    expect(without.status).toBe(69);
+    expect(without.stderr).toContain("has changed nothing");
+    answers.comeBack();
+    expect(await run(["payments", "capture", id, "--idempotency-key", "k"])).toMatchObject({ status: 0 });
     expect(await http.timesCaptured(id)).toBe(1);
   });
 });
@@ -202,7 +220,7 @@ describe("review", () => {
     const id = await authorized("tok_timeout_captured");
     await run(["payments", "capture", id, "--idempotency-key", "k"]);
     http.world.clock.advance(2_000);
-    http.world.gateway.next("find", async () => ({ outcome: "mismatch", evidence: "another amount" }));
+    http.world.gateway.answersQuestions({ outcome: "mismatch", evidence: "another amount" });
     await run(["payments", "capture", id, "--idempotency-key", "k"]);
     return id;
   }
@@ -214,14 +232,25 @@ describe("review", () => {
     const [waiting] = data as { operationId: string }[];
     const { operationId } = waiting ?? { operationId: "" };
     expect((await run(["review", "list"])).stdout).toMatch(
-      new RegExp(`^${operationId} +capture +12\\.50 EUR .* ${id} +auth_\\S+ +another amount$`, "m"),
+      new RegExp(`^${operationId} +capture +12\\.50 EUR +unknown .* ${id} +auth_\\S+ +another amount$`, "m"),
     );
 
-    for (const verdict of [[], ["--moved", "--not-moved"]]) {
+    for (const verdict of [[], ["--moved", "--not-moved"], ["--moved", "--still-pending"]]) {
       const refused = await run(["review", "resolve", operationId, ...verdict, "--evidence", "x"]);
-      expect(refused).toMatchObject({ status: 64, stderr: "holdfast: give --moved or --not-moved" });
+      const words = "holdfast: give one of --moved, --not-moved and --still-pending";
+      expect(refused).toMatchObject({ status: 64, stderr: words });
     }
     expect(await run(["review", "resolve", operationId, "--moved"])).toMatchObject({ status: 64 });
+    const put = await run(["review", "resolve", operationId, "--still-pending", "--evidence", "tomorrow"]);
+    expect(put).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`capture ${operationId}: unknown, and waits for a person`),
+    });
+    http.world.gateway.answersQuestions(null);
+    const wrong = ["review", "resolve", operationId, "--not-moved", "--evidence", "nothing there"];
+    const contradicted = await run(wrong);
+    expect(contradicted).toMatchObject({ status: 1, stdout: "" });
+    expect(contradicted.stderr).toMatch(/answered succeeded\..* \(review_contradicts_gateway\)$/);
     const evidence = "the dashboard shows it";
     const done = await run(["review", "resolve", operationId, "--moved", "--evidence", evidence]);
     expect(done).toMatchObject({
@@ -231,9 +260,74 @@ describe("review", () => {
     const shown = await run(["payments", "show", id]);
     expect(shown.stdout).toMatch(/review\.resolved .*outcome moved, evidence the dashboard shows it/);
 
+    const history = await run(["review", "show", operationId]);
+    expect(history.stdout).toMatch(/review\.pending .*outcome pending, evidence tomorrow/);
+    expect(history.stdout).toMatch(/review\.resolved .*outcome moved, evidence the dashboard shows it/);
     const again = await run(["review", "resolve", operationId, "--not-moved", "--evidence", "no"]);
     expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining("(operation_not_in_review)") });
   });
+});
+
+describe("gateway observe", () => {
+  test("asks the gateway again, corrects a refund that failed later, and says what waits for a person", async () => {
+    const id = await authorized("tok_refund_fails_later_1000");
+    await run(["payments", "capture", id]);
+    await run(["payments", "refund", id, "--amount", "250"]);
+    const agreed = await run(["gateway", "observe", id]);
+    expect(agreed).toMatchObject({ status: 0, stderr: "" });
+    expect(agreed.stdout).toMatch(/ refund +2\.50 EUR +succeeded +succeeded: refund_\S+ +agrees$/m);
+    http.world.clock.advance(1_000);
+    const { operations, payment } = await json(["gateway", "observe", id]);
+    expect(operations).toMatchObject([{}, {}, { recorded: "succeeded", result: "corrected" }]);
+    expect(payment).toMatchObject({ amountRefunded: 0, refunds: [{ status: "failed" }] });
+    expect((await run(["payments", "show", id])).stdout).toMatch(
+      /refund\.failed .*reason refund_failed, recorded succeeded; by .*answered declined/,
+    );
+    http.world.gateway.answersQuestions({ outcome: "pending" });
+    const doubted = await run(["gateway", "observe", id]);
+    expect(doubted.status).toBe(0);
+    expect(doubted.stdout).toMatch(/ capture .* pending +inconclusive$/m);
+  });
+
+  test("says that a contradiction waits for a person", async () => {
+    const id = await authorized();
+    await run(["payments", "capture", id]);
+    http.world.gateway.answersQuestions({ outcome: "declined", reason: "never" });
+    const doubted = await run(["gateway", "observe", id]);
+    expect(doubted).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/ capture +12\.50 EUR +succeeded +declined: never +in_review$/m),
+      stderr: "holdfast: what contradicts the gateway waits for a person: holdfast review list",
+    });
+  });
+
+  test("refuses what it cannot ask about, in its exit statuses, and explains itself", async () => {
+    expect(await run(["gateway", "observe", NOBODY])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("(payment_not_found)"),
+    });
+    expect((await run(["gateway", "observe", "nonsense"])).stderr).toContain("(invalid_payment_id)");
+    expect(await run(["gateway", "observe"])).toMatchObject({ status: 64 });
+    const help = await run(["gateway", "observe", "--help"]);
+    expect(help).toMatchObject({ status: 0, stdout: expect.stringContaining("nothing is sent") });
+    const nowhere = await run(["gateway", "observe", NOBODY], { HOLDFAST_URL: "http://127.0.0.1:9" });
+    expect(nowhere.status).toBe(69);
+  });
+});
+
+test("review resolve --override stands against what the gateway says, and stays in the history", async () => {
+  const made = await json(["payments", "authorize", ...CARD, "tok_timeout_captured"]);
+  const { id } = made["payment"] as { id: string };
+  await run(["payments", "capture", id, "--idempotency-key", "k"]);
+  http.world.clock.advance(2_000);
+  http.world.gateway.next("find", async () => ({ outcome: "mismatch", evidence: "another amount" }));
+  await run(["payments", "capture", id, "--idempotency-key", "k"]);
+  const { data } = await json(["review", "list"]);
+  const [{ operationId }] = data as [{ operationId: string }];
+  const verdict = ["--not-moved", "--evidence", "nothing there", "--override", "case 77"];
+  const done = await run(["review", "resolve", operationId, ...verdict]);
+  expect(done.stdout).toContain(`capture ${operationId}: failed`);
+  expect((await run(["review", "show", operationId])).stdout).toContain("overrideReason case 77");
 });
 
 test("the whole program: a payment through a server that keeps it in a file", async () => {

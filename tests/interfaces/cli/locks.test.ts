@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { lockFileName } from "../../../src/infrastructure/locking/file/lock-file-name";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { eventually, HoldfastCli, untilEnded } from "../../support/holdfast-cli";
+import { freePort } from "../../support/own-process";
 import type { HoldfastProcess } from "../../support/holdfast-process";
 
 jest.setTimeout(60_000);
@@ -126,7 +127,8 @@ describe("exclusive-create locks", () => {
     expect(readdirSync(folder())).not.toContain("AUDIT");
 
     const broken = await locks("break", "task:nightly", "--if-held-by", holds!.ownerId);
-    expect(broken).toMatchObject({ status: 0, stderr: "" });
+    expect(broken.status).toBe(0);
+    expect(broken.stderr).toContain("if that holder lives, it believes in its lock until it looks");
     expect(broken.stdout).toContain(`broke task:nightly, which ${holds!.ownerId} held`);
     expect(JSON.parse(readFileSync(join(folder(), "AUDIT"), "utf8"))).toMatchObject({
       action: "break",
@@ -153,6 +155,26 @@ describe("exclusive-create locks", () => {
     writeFileSync(join(folder(), lockFileName("task:other")), "4711\n");
     const foreign = await locks("break", "task:other", "--if-held-by", "4711");
     expect([foreign.status, foreign.stderr]).toEqual([69, expect.stringContaining("task.other.lock")]);
+  });
+});
+
+describe("a lock service that is not reached", () => {
+  test.each([
+    ["Redis", (port: number) => [`redis://127.0.0.1:${port}`, undefined] as const],
+    ["a bucket", (port: number) => ["gs://locks/jobs", `http://127.0.0.1:${port}`] as const],
+  ])("%s: 69 and a sentence, whatever was asked", async (_what, at) => {
+    const [url, emulator] = at(await freePort());
+    const { locks } = on(url, { STORAGE_EMULATOR_HOST: emulator });
+    const asked = [["list"], ["show", "task:a"], ["sweep"], ["break", "task:a", "--if-held-by", "x"]];
+    const answers = await Promise.all([
+      ...asked.map((args) => locks(...args)),
+      holdfast.run(["run", "a", "--locks", url, "--", "true"], { STORAGE_EMULATOR_HOST: emulator }),
+    ]);
+    for (const { status, stdout, stderr } of answers) {
+      expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
+      expect(stderr).toMatch(/ECONNREFUSED|no answer within the time limit/);
+      for (const line of stderr.split("\n")) expect(line).toMatch(/^holdfast: \S/);
+    }
   });
 });
 

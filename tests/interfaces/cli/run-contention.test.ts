@@ -53,6 +53,9 @@ describe.each([
         code: "lock_timeout",
         resourceId: "task:nightly",
         waitedMs: expect.any(Number) as number,
+        limit: 0,
+        source: 'built-in default of scope "task"',
+        scope: "task",
         message: expect.stringContaining("is locked") as string,
         holder: expect.objectContaining({ pid: holder.pid, host: hostname() }) as object,
       },
@@ -81,15 +84,15 @@ describe.each([
     expect(quiet.stderr).toMatch(/^holdfast: waited 1(\.\d)? s for task:nightly, held by pid.*$/);
   });
 
-  test("signals while waiting end with 128 and their number, and leave nothing behind", async () => {
+  test("signals while waiting end with 128 and their number, or as SIGINT does, and leave nothing behind", async () => {
     await startHolder();
     const before = readdirSync(join(holdfast.folder, "locks")).sort();
     const record = readFileSync(lockFile(), "utf8");
     const signals = [
-      ["SIGINT", 130],
-      ["SIGTERM", 143],
-      ["SIGHUP", 129],
-      ["SIGQUIT", 131],
+      ["SIGINT", { status: null, signal: "SIGINT" }],
+      ["SIGTERM", { status: 143, signal: null }],
+      ["SIGHUP", { status: 129, signal: null }],
+      ["SIGQUIT", { status: 131, signal: null }],
     ] as const;
     const stopped = signals.map(async ([signal]) => {
       const waiter = holdfast.start(run("nightly", "--lock-timeout", "60", ...TOUCH));
@@ -97,7 +100,7 @@ describe.each([
       return waiter.end(signal);
     });
     for (const [at, ended] of (await Promise.all(stopped)).entries()) {
-      expect(ended).toMatchObject({ status: signals[at]![1], signal: null, stdout: "" });
+      expect(ended).toMatchObject({ ...signals[at]![1], stdout: "" });
       expect(ended.stderr).toContain("holdfast: stopped waiting for task:nightly");
     }
     expect(readdirSync(join(holdfast.folder, "locks")).sort()).toEqual(before);
@@ -157,6 +160,24 @@ describe("the limit of the wait", () => {
       ["0 s", "[locking.scopes] task in scoped.toml"],
       ["1 s", "HOLDFAST_LOCK_TIMEOUT"],
       ["0 s", "--lock-timeout"],
+    ]);
+  });
+
+  test("is advised on where it comes from, and not where that is outranked", async () => {
+    const holder = holdfast.start(["run", "nightly", "--locks", "file:locks", ...STAY]);
+    await holder.said(/running/);
+    const advice = async (flags: string[], env: NodeJS.ProcessEnv = {}) =>
+      /comes from .*?; (.*?), or end that process/.exec((await holdfast.run(run(...flags), env)).stderr)?.[1];
+    expect(
+      await Promise.all([
+        advice([]),
+        advice([], { HOLDFAST_LOCK_TIMEOUT_TASK: "0" }),
+        advice(["--lock-timeout", "0"]),
+      ]),
+    ).toEqual([
+      "wait longer with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout",
+      "raise it there or with --lock-timeout <seconds|infinite>",
+      "raise it there",
     ]);
   });
 

@@ -49,7 +49,7 @@ describe("signals", () => {
   test("one that ends the command is told as 128 and its number", async () => {
     const running = holdfast.start(run(KERNEL, "--", ...untilEnded));
     await running.said(/^running/);
-    expect(await running.end("SIGINT")).toMatchObject({ status: 130, signal: null });
+    expect(await running.end("SIGHUP")).toMatchObject({ status: 129, signal: null });
     expect(await isFree(KERNEL)).toBe(true);
   });
 

@@ -132,6 +132,28 @@ test("after 25 s it goes without those who are still inside", async () => {
   gate.open();
 });
 
+test("after 28 s it goes without what does not let go", async () => {
+  const stuck = new GracefulShutdown({
+    server: http.server,
+    lifecycle: http.lifecycle,
+    closers: [
+      { name: "stuck", close: () => new Promise<void>(() => {}) },
+      { name: "store", close: () => void steps.push("store closed") },
+    ],
+    logger: pino({ level: "silent" }),
+    exit: (status) => steps.push(`exit ${status}`),
+    timers: time,
+  });
+  const done = stuck.onSignal("SIGTERM");
+  await time.advance(2_000);
+  await time.advance(27_999);
+  expect(steps).toEqual([]);
+  await time.advance(1);
+  await done;
+  expect(steps).toEqual(["store closed", "exit 0"]);
+  expect(time.pendingTimers).toBe(0);
+});
+
 test("a second signal ends it at once", async () => {
   const gate = new Gate();
   const { answer } = await captureUnderWay(gate);
@@ -151,4 +173,55 @@ test("connections that say nothing do not hold it up", async () => {
   await done;
   await closed;
   expect(steps.at(-1)).toBe("exit 0");
+});
+
+test("a connection that sent hundreds of requests ahead and reads nothing does not hold it up", async () => {
+  const socket = connect(http.port, "127.0.0.1");
+  socket.on("error", () => {}); // what counts is seen at the server
+  await once(socket, "connect");
+  socket.pause();
+  socket.write("GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(700));
+  await until(() => http.accessLog.length > 0);
+  const done = shutdown.onSignal("SIGTERM");
+  await time.advance(2_000);
+  await time.advance(10_000);
+  await done;
+  expect(steps.at(-1)).toBe("exit 0");
+  expect(time.pendingTimers).toBe(0);
+  socket.destroy();
+});
+
+test("who does not send the rest of a request is waited for five seconds, and nothing was begun", async () => {
+  const socket = connect(http.port, "127.0.0.1");
+  await once(socket, "connect");
+  const closed = once(socket, "close");
+  const came = once(http.server, "request");
+  socket.write(
+    "POST /payments HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n" +
+      'Content-Length: 500\r\n\r\n{"amount":',
+  );
+  await came;
+  const done = shutdown.onSignal("SIGTERM");
+  await time.advance(2_000);
+  await time.advance(4_999);
+  expect(steps).toEqual([]);
+  await time.advance(1);
+  await closed;
+  await done;
+  expect(steps.at(-1)).toBe("exit 0");
+  expect(http.world.gateway.calls).toEqual([]);
+});
+
+test("as soon as it says that it goes, each answer asks its caller to leave the connection", async () => {
+  const { headers: before } = await http.get("/healthz");
+  expect(before.get("connection")).toBe("keep-alive");
+  const done = shutdown.onSignal("SIGTERM");
+  for (const path of ["/readyz", "/healthz", "/payments", "/docs/swagger-ui.css"]) {
+    const { headers } = await http.get(path);
+    expect([path, headers.get("connection")]).toEqual([path, "close"]);
+  }
+  const id = await http.authorize();
+  expect((await http.capture(id, "k")).headers.get("connection")).toBe("close");
+  await time.advance(2_000);
+  await done;
 });

@@ -27,6 +27,7 @@ test("every payments route wants a key as soon as there is one", async () => {
     ["GET", `/payments/${id}/events`],
     ["POST", `/payments/${id}/capture`],
     ["GET", `/gateway/payments/${id}`],
+    ["POST", `/gateway/payments/${id}/observe`],
     ["GET", "/locks"],
   ] as const) {
     for (const headers of [
@@ -61,6 +62,11 @@ test("what looks across merchants needs an operator's key", async () => {
   const id = await http.authorize({}, as("acme-secret"));
   expectProblem(await http.get(`/gateway/payments/${id}`, as("acme-secret")), 403, "operator_key_required");
   expect((await http.get(`/gateway/payments/${id}`, as("boss"))).body.moves).toHaveLength(1);
+  const observe = `/gateway/payments/${id}/observe`;
+  const asMerchant = await http.call("POST", observe, { headers: as("acme-secret") });
+  expectProblem(asMerchant, 403, "operator_key_required");
+  const asOperator = await http.call("POST", observe, { headers: as("boss") });
+  expect(asOperator.body.operations).toMatchObject([{ kind: "authorize", result: "agrees" }]);
   expectProblem(await http.get("/locks", as("acme-secret")), 403, "operator_key_required");
   expect((await http.get("/locks", as("boss"))).body).toEqual({ data: [] });
 });
@@ -74,6 +80,34 @@ test("a merchant sees its own payments only", async () => {
   for (const path of [`/payments/${id}`, `/payments/${id}/events`]) {
     expectProblem(await http.get(path, as("other-secret")), 404, "payment_not_found");
   }
+});
+
+test("an authorization made elsewhere is its merchant's, or an operator's, and to all others it does not exist", async () => {
+  http.keys.add("acme-secret", "acme");
+  http.keys.add("other-secret", "other");
+  http.keys.add("boss", "other", true);
+  let keys = 0;
+  const take = (secret: string, gatewayReference: string) =>
+    http.call("POST", "/payments", {
+      headers: { "idempotency-key": `take-${(keys += 1)}`, ...as(secret) },
+      body: { gatewayReference },
+    });
+  const acmes = "ext_1250_eur_browser.for_acme";
+  const strange = async (gatewayReference: string) => {
+    const refused = await take("other-secret", gatewayReference);
+    const { requestId: _, instance: __, ...problem } = expectProblem(refused, 404, "authorization_not_found");
+    return JSON.parse(JSON.stringify(problem).replaceAll(gatewayReference, "it")) as unknown;
+  };
+  const none = await strange("ext_nothing");
+  expect(await strange(acmes)).toEqual(none);
+  const { body } = await take("acme-secret", acmes);
+  expect(body.payment).toMatchObject({ merchant: "acme", status: "authorized" });
+  expect(await strange(acmes)).toEqual(none);
+  expect((await http.capture(body.payment.id, "c", {}, as("acme-secret"))).status).toBe(201);
+  expect(await strange(acmes)).toEqual(none);
+  expectProblem(await take("acme-secret", acmes), 409, "authorization_not_capturable");
+  expectProblem(await take("acme-secret", "ext_1_eur_nobodys"), 404, "authorization_not_found");
+  expect((await take("boss", "ext_1_eur_nobodys")).body.payment).toMatchObject({ merchant: "other" });
 });
 
 test("two merchants may use one idempotency key, and get a payment each", async () => {

@@ -37,6 +37,7 @@ const perId = fc.constantFrom(
   { method: "GET", before: "/payments/", after: "" },
   { method: "GET", before: "/payments/", after: "/events" },
   { method: "GET", before: "/gateway/payments/", after: "" },
+  { method: "POST", before: "/gateway/payments/", after: "/observe" },
   { method: "POST", before: "/payments/", after: "/capture" },
 );
 

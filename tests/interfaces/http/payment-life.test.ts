@@ -176,7 +176,7 @@ describe("reviews", () => {
     const id = await http.authorize({ paymentMethod: "tok_timeout_captured" }, headers);
     const { body } = await http.capture(id, "k", {}, headers);
     http.world.clock.advance(2_000);
-    http.world.gateway.next("find", async () => ({ outcome: "mismatch", evidence: "another amount" }));
+    http.world.gateway.answersQuestions({ outcome: "mismatch", evidence: "another amount" });
     const { body: after } = await http.capture(id, "k", {}, headers);
     expect(after).toMatchObject({ capture: { status: "unknown", needsReview: true } });
     return body.capture.id as string;
@@ -184,7 +184,7 @@ describe("reviews", () => {
   const decide = (id: string, body: unknown, headers: Record<string, string> = {}): Promise<HttpAnswer> =>
     http.call("POST", `/reviews/${id}`, { body, headers });
 
-  test("are an operator's, across merchants, and the payment's owner sees who decided", async () => {
+  test("are an operator's, across merchants, and the payment's owner sees that they were decided", async () => {
     http.keys.add("shop", "acme");
     http.keys.add("boss", "default", true);
     const shop = { authorization: "Bearer shop" };
@@ -203,8 +203,84 @@ describe("reviews", () => {
     const { data } = (await http.get(`/payments/${body.data[0].paymentId}/events`, shop)).body;
     expect((data as object[]).at(-1)).toMatchObject({
       type: "review.resolved",
+      data: { by: { operator: true }, outcome: "moved", resolvedBy: "operator" },
+    });
+    const { events } = (await http.get(`/reviews/${operationId}`, boss)).body;
+    expect((events as object[]).at(-1)).toMatchObject({
+      type: "review.resolved",
       data: { by: { apiKey: "key-2" }, outcome: "moved", evidence: "seen there" },
     });
+  });
+
+  test("keep what an operator wrote, and whose key it was, from everything that a merchant can ask", async () => {
+    http.keys.add("shop", "acme");
+    http.keys.add("boss", "acme", true);
+    const shop = { authorization: "Bearer shop" };
+    const boss = { authorization: "Bearer boss" };
+    const secrets = ["SECRET-EVIDENCE", "SECRET-REASON", "key-2"];
+    const operationId = await inReview(shop);
+    const { paymentId } = (await http.get("/reviews", boss)).body.data[0] as { paymentId: string };
+    const said = { evidence: "SECRET-EVIDENCE", overrideReason: "SECRET-REASON" };
+    expect((await decide(operationId, { outcome: "pending", ...said }, boss)).status).toBe(200);
+    http.world.gateway.answersQuestions({ outcome: "succeeded", reference: "ch_1" });
+    expect((await decide(operationId, { outcome: "not_moved", ...said }, boss)).status).toBe(200);
+    // An operator who moves money of that merchant is not named either.
+    const refused = await http.capture(paymentId, "of-the-operator", { amount: 1_001 }, boss);
+    expect(refused.status).toBe(422);
+    expect((await http.capture(paymentId, "of-the-operator", {}, boss)).status).toBe(202);
+
+    const shown = [
+      await http.get(`/payments/${paymentId}`, shop),
+      await http.get(`/payments/${paymentId}/events`, shop),
+      await http.get("/payments", shop),
+      await http.get(`/reviews/${operationId}`, shop),
+      await http.capture(paymentId, "k", {}, shop),
+      await http.capture(paymentId, "another", {}, shop),
+    ].map(({ body }) => JSON.stringify(body));
+    for (const secret of secrets) expect(shown.filter((text) => text.includes(secret))).toEqual([]);
+    const toOperators = [
+      await http.get(`/payments/${paymentId}/events`, boss),
+      await http.get(`/reviews/${operationId}`, boss),
+    ].map(({ body }) => JSON.stringify(body));
+    for (const secret of secrets) expect(toOperators.every((text) => text.includes(secret))).toBe(true);
+  });
+
+  test("show an operation with its own part of the history, and nothing of what is not there", async () => {
+    const operationId = await inReview();
+    const { body } = await http.get(`/reviews/${operationId}`);
+    expect(body.operation).toMatchObject({ id: operationId, kind: "capture", needsReview: true });
+    expect((body.events as { type: string }[]).map(({ type }) => type)).toEqual([
+      "capture.started",
+      "capture.unknown",
+      "operation.needs_review",
+    ]);
+    expectProblem(await http.get(`/reviews/${UNKNOWN}`), 404, "operation_not_found");
+    expectProblem(await http.get("/reviews/none"), 400, "invalid_operation_id");
+  });
+
+  test("are not decided against the gateway, unless somebody says why it is wrong", async () => {
+    const operationId = await inReview();
+    http.world.gateway.answersQuestions({ outcome: "succeeded", reference: "ch_1" });
+    const verdict = { outcome: "not_moved", evidence: "nothing there" };
+    const problem = expectProblem(await decide(operationId, verdict), 409, "review_contradicts_gateway");
+    expect(problem).toMatchObject({
+      operationId,
+      outcome: "not_moved",
+      gateway: { answer: "succeeded", reference: "ch_1" },
+    });
+    const overridden = { ...verdict, overrideReason: "their support says so" };
+    expect((await decide(operationId, overridden)).body).toMatchObject({ operation: { status: "failed" } });
+  });
+
+  test("can be put off while the gateway has not decided, which is a verdict with evidence, too", async () => {
+    const operationId = await inReview();
+    const { body } = await http.get("/reviews");
+    expect(body.data).toMatchObject([{ operationId, status: "unknown", nextQuestionAt: expect.any(String) }]);
+    expectProblem(await decide(operationId, { outcome: "pending" }), 400, "invalid_request");
+    const put = await decide(operationId, { outcome: "pending", evidence: "they say: tomorrow" });
+    expect(put.body).toMatchObject({ operation: { status: "unknown", needsReview: true } });
+    const after = (await http.get("/reviews")).body.data as { nextQuestionAt: string }[];
+    expect(Date.parse(after[0]!.nextQuestionAt) - http.world.clock.now().getTime()).toBe(86_400_000);
   });
 
   test("of nothing, or of what is decided, are refused, and so is a verdict without evidence", async () => {
@@ -239,6 +315,25 @@ describe("reviews", () => {
 });
 
 describe("GET /payments/:id/events", () => {
+  test("has pages, and without a limit all that a payment usually has", async () => {
+    const id = await captured();
+    const all = (await http.get(`/payments/${id}/events`)).body;
+    expect(all.nextCursor).toBeNull();
+    expect(all.data.length).toBeGreaterThan(4);
+    const read: unknown[] = [];
+    let path = `/payments/${id}/events?limit=2`;
+    for (let pages = 0; pages < all.data.length; pages += 1) {
+      const { data, nextCursor } = (await http.get(path)).body;
+      expect(data.length).toBeLessThanOrEqual(2);
+      read.push(...data);
+      if (nextCursor === null) break;
+      path = `/payments/${id}/events?limit=2&cursor=${nextCursor}`;
+    }
+    expect(read).toEqual(all.data);
+    expectProblem(await http.get(`/payments/${id}/events?cursor=made-up`), 400, "invalid_request");
+    expectProblem(await http.get(`/payments/${id}/events?limit=1001`), 400, "invalid_request");
+  });
+
   test("says why a payment is what it is: who asked, what was waited for, what the gateway said", async () => {
     const id = await http.authorize();
     const leaving = new Gate();

@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import type { LockTimeoutPolicy } from "../../../src/application/ports/lock-timeout";
 import { expectProblem } from "../../support/http-expectations";
+import { sendRaw } from "../../support/raw-http";
 import { HttpWorld, type HttpWorldParts } from "../../support/http-world";
 
 let http: HttpWorld;
@@ -187,6 +188,7 @@ describe("on every route", () => {
       [`/payments/${id}/events`, "GET, HEAD"],
       [`/payments/${id}/capture`, "POST"],
       [`/gateway/payments/${id}`, "GET, HEAD"],
+      [`/gateway/payments/${id}/observe`, "POST"],
       ["/healthz", "GET, HEAD"],
       ["/readyz", "GET, HEAD"],
       ["/metrics", "GET, HEAD"],
@@ -237,6 +239,41 @@ describe("on every route", () => {
     expect(headers.get("etag")).toBeNull();
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("no answer may be framed or run as a page, and behind TLS a browser is told to stay there", async () => {
+    const id = await http.authorize();
+    const paths = [
+      "/payments",
+      `/payments/${id}`,
+      "/payments/none",
+      "/none",
+      "/healthz",
+      "/metrics",
+      "/openapi.json",
+    ];
+    for (const path of paths) {
+      const { headers } = await http.get(path);
+      expect([path, headers.get("content-security-policy")]).toEqual([
+        path,
+        "default-src 'none'; frame-ancestors 'none'",
+      ]);
+    }
+    for (const path of [...paths, "/docs", "/docs/swagger-ui.css"]) {
+      for (const [protocol, told] of [
+        ["https", "max-age=31536000"],
+        ["HTTP, HTTPS", "max-age=31536000"],
+        ["https, http", null],
+        ["http", null],
+      ] as const) {
+        const { headers } = await http.get(path, { "x-forwarded-proto": protocol });
+        expect([path, protocol, headers.get("strict-transport-security")]).toEqual([path, protocol, told]);
+      }
+      expect((await http.get(path)).headers.get("strict-transport-security")).toBeNull();
+    }
+    const { headers } = await sendRaw(http.port, "nonsense\r\n\r\n");
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+    expect(headers.get("cache-control")).toBe("no-store");
   });
 
   test("a problem names the path that was asked as a URI, without the query", async () => {

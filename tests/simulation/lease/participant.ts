@@ -71,6 +71,9 @@ export interface Setting {
   readonly nextNonce: () => string;
 }
 
+/** Enough to leave no trace in any weather: who departs in an orderly way must not be named any more. */
+const TIME_TO_LEAVE_MS = 600_000;
+
 /** A process that locks: several actors over one provider, as an application would have them. */
 export class Participant {
   readonly machine: Machine;
@@ -93,7 +96,8 @@ export class Participant {
       host: machine.name,
       pid: 1,
     };
-    this.client = build.client(build.store(network), { environment }, setting.referee);
+    const settings = { closeMs: TIME_TO_LEAVE_MS };
+    this.client = build.client(build.store(network), { environment, settings }, setting.referee);
     const backend = new LeaseLockBackend("simulated", this.client);
     this.provider = new LinedLockProvider(backend, { clock, random: environment.random });
   }

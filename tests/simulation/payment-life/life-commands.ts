@@ -4,6 +4,7 @@ import { LockError } from "../../../src/application/ports/lock-errors";
 import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
 import { AuthorizePayment } from "../../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../../src/application/use-cases/capture-payment";
+import { ImportAuthorization } from "../../../src/application/use-cases/import-authorization";
 import { RefundPayment } from "../../../src/application/use-cases/refund-payment";
 import { VoidPayment } from "../../../src/application/use-cases/void-payment";
 import {
@@ -20,17 +21,42 @@ import type { SeededRandom } from "../lease/seeded-random";
 import type { ServiceProcess } from "./service-process";
 
 export const merchant = parseMerchantId("acme");
+/** Has authorizations at the gateway, too, which are none of ours. */
+export const NOBODY_HERE = "another-merchant";
 const EUR = parseCurrency("EUR");
+export const AUTHORIZED = 1_000n;
 
-/** What a caller was told, and under which key they asked. */
-export interface Told {
+/** What a caller wants, and under which key. */
+export interface Wish {
   readonly kind: OperationKind;
-  /** Null while nobody knows which payment the key has made. */
+  /** Null while nobody knows which payment the key makes. */
   readonly paymentId: PaymentId | null;
   readonly key: IdempotencyKey;
+  /** In words: the same for the same request. */
+  readonly content: string;
+}
+
+/** What a caller was told. */
+export interface Told extends Wish {
   /** `succeeded`, `unknown`, or the code of a refusal. */
   readonly answer: string;
-  readonly operationId: string | null;
+  /** What a success, or a state that nobody knows yet, was told with. */
+  readonly shown: Shown | null;
+}
+
+export interface Shown {
+  readonly operationId: string;
+  readonly amount: bigint;
+  readonly captured: bigint;
+  readonly refunded: bigint;
+}
+
+/** A wish on its way to a process. */
+export interface Request {
+  readonly wish: Wish;
+  /** How often it is sent. */
+  readonly times: number;
+  send(): Promise<Told>;
 }
 
 const behaviours = [
@@ -46,16 +72,21 @@ const behaviours = [
   "error_500",
   "error_500_stored",
   "unreachable",
+  "unreachable",
   "processing",
   "authorization_gone",
 ] as const;
 
+/** Two of them ask for all that there is. */
+const amounts = { k0: undefined, k1: 300n, k2: 700n, k3: 1_100n, k4: undefined, k5: 200n } as const;
+type Key = keyof typeof amounts;
+const keys = Object.keys(amounts) as [Key, ...Key[]];
+
+/** Most are captured early, so that there is something to refund. */
+const movements = ["capture", "capture", "capture", "void", "refund", "refund", "refund", "refund"] as const;
+
 /** A caller's next request, drawn at random. Few keys, so that they meet; mostly the same wish for the same key. */
-export function request(
-  random: SeededRandom,
-  process: ServiceProcess,
-  paymentId: PaymentId | null,
-): Promise<Told> {
+export function request(random: SeededRandom, process: ServiceProcess, paymentId: PaymentId | null): Request {
   const { context } = process;
   const caller: Caller = {
     merchant,
@@ -63,66 +94,84 @@ export function request(
     lockTimeout: random.chance(0.8) ? "infinite" : 0,
   };
   if (paymentId === null) {
-    const key = parseIdempotencyKey(`order-${Math.floor(random.next() * 1e6)}`);
-    const again = random.chance(0.2);
-    const once = authorize(random, key);
-    return told("authorize", null, key, async () => {
-      if (again) await new AuthorizePayment(context).execute(once, caller).catch(() => undefined);
-      return new AuthorizePayment(context).execute(once, caller);
-    });
+    return random.chance(0.15) ? imported(random, process, caller) : authorized(random, process, caller);
   }
-  const kind = random.pick(["capture", "capture", "void", "refund", "refund"] as const);
-  const key = parseIdempotencyKey(`k${Math.floor(random.next() * 4)}`);
-  const amount = wanted(random, key);
-  const command = { paymentId, idempotencyKey: key, ...(amount === undefined ? {} : { amount }) };
-  switch (kind) {
-    case "capture":
-      return told(kind, paymentId, key, () => new CapturePayment(context).execute(command, caller));
-    case "void":
-      return told(kind, paymentId, key, () => new VoidPayment(context).execute(command, caller));
-    case "refund":
-      return told(kind, paymentId, key, () => new RefundPayment(context).execute(command, caller));
-  }
+  const kind = random.pick(movements);
+  const key = random.pick(keys);
+  const amount = kind === "void" ? undefined : amounts[random.chance(0.9) ? key : random.pick(keys)];
+  const idempotencyKey = parseIdempotencyKey(key);
+  const command = { paymentId, idempotencyKey, ...(amount === undefined ? {} : { amount }) };
+  const useCase = {
+    capture: () => new CapturePayment(context).execute(command, caller),
+    void: () => new VoidPayment(context).execute(command, caller),
+    refund: () => new RefundPayment(context).execute(command, caller),
+  }[kind];
+  return once({ kind, paymentId, key: idempotencyKey, content: `${amount ?? "all"}` }, useCase);
 }
 
-function authorize(random: SeededRandom, idempotencyKey: IdempotencyKey) {
-  const kind = random.pick(["authorize", "capture", "void", "refund"] as const);
-  return {
+function authorized(random: SeededRandom, { context }: ServiceProcess, caller: Caller): Request {
+  const idempotencyKey = parseIdempotencyKey(`order-${Math.floor(random.next() * 1e6)}`);
+  const kind = random.pick(["authorize", "capture", "void", "refund", "refund", "refund"] as const);
+  const command = {
     idempotencyKey,
-    amount: money(1_000n, EUR),
+    amount: money(AUTHORIZED, EUR),
     paymentMethod: random.chance(0.5) ? "tok_ok" : `tok_${kind}_${random.pick(behaviours)}`,
     reference: null,
     metadata: {},
-    expiresInSeconds: random.pick([60, 3_600, 7 * 86_400]),
+    expiresInSeconds: random.chance(0.8) ? 7 * 86_400 : random.pick([60, 3_600]),
+  };
+  const again = random.chance(0.2);
+  const ask = () => new AuthorizePayment(context).execute(command, caller);
+  const content = `${command.paymentMethod} for ${command.expiresInSeconds}`;
+  return {
+    ...once({ kind: "authorize", paymentId: null, key: idempotencyKey, content }, async () => {
+      if (again) await ask().catch(() => undefined);
+      return ask();
+    }),
+    times: again ? 2 : 1,
   };
 }
 
-function wanted(random: SeededRandom, key: string): bigint | undefined {
-  const choice = random.chance(0.9) ? key : `k${Math.floor(random.next() * 4)}`;
-  return { k0: undefined, k1: 300n, k2: 700n, k3: 1_100n }[choice];
+/** Of few authorizations, so that they are imported more than once. */
+function imported(random: SeededRandom, { context, gateway }: ServiceProcess, caller: Caller): Request {
+  const idempotencyKey = parseIdempotencyKey(`import-${Math.floor(random.next() * 50)}`);
+  const owner = random.chance(0.8) ? merchant : NOBODY_HERE;
+  const gatewayReference = `ext_${AUTHORIZED}_eur_${Math.floor(random.next() * 50)}.for_${owner}`;
+  const command = {
+    idempotencyKey,
+    gatewayReference,
+    reference: null,
+    metadata: {},
+    expiresInSeconds: random.pick([60, 3_600, null]),
+  };
+  const content = `${gatewayReference} for ${command.expiresInSeconds}`;
+  return once({ kind: "authorize", paymentId: null, key: idempotencyKey, content }, () =>
+    new ImportAuthorization(context, gateway, "shared").execute(command, caller),
+  );
 }
 
-async function told(
-  kind: OperationKind,
-  paymentId: PaymentId | null,
-  key: IdempotencyKey,
-  ask: () => Promise<OperationOutcome>,
-): Promise<Told> {
+function once(wish: Wish, ask: () => Promise<OperationOutcome>): Request {
+  return { wish, times: 1, send: () => told(wish, ask) };
+}
+
+async function told(wish: Wish, ask: () => Promise<OperationOutcome>): Promise<Told> {
   try {
     const { operation, payment } = await ask();
+    const shown = {
+      operationId: operation.id,
+      amount: operation.amount,
+      captured: payment.amountCaptured,
+      refunded: payment.amountRefunded,
+    };
     const answer = operation.status === "succeeded" ? "succeeded" : "unknown";
-    return { kind, paymentId: payment.id, key, answer, operationId: operation.id };
+    return { ...wish, paymentId: payment.id, answer, shown };
   } catch (error) {
     if (!isForeseen(error)) throw error;
     const named =
       error instanceof PaymentError ? (error.facts as { paymentId?: string }).paymentId : undefined;
-    return {
-      kind,
-      paymentId: named === undefined ? paymentId : parsePaymentId(named),
-      key,
-      answer: error.code,
-      operationId: null,
-    };
+    const paymentId = named === undefined ? wish.paymentId : parsePaymentId(named);
+    const isUnknown = error instanceof StoreUnavailableError && error.outcome === "unknown";
+    return { ...wish, paymentId, answer: isUnknown ? "outcome unknown" : error.code, shown: null };
   }
 }
 
@@ -131,4 +180,9 @@ export function isForeseen(error: unknown): error is PaymentError | LockError | 
   return (
     error instanceof PaymentError || error instanceof LockError || error instanceof StoreUnavailableError
   );
+}
+
+/** Codes that end an operation, not ones that only say that there was none. */
+export function isFinalRefusal(answer: string): boolean {
+  return answer.endsWith("_declined");
 }

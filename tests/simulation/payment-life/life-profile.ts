@@ -1,3 +1,14 @@
+/** What may happen in a life beyond requests, crashes and a bad network. */
+export type Trouble =
+  /** Clocks that are hours or weeks ahead or behind, and are set right again. */
+  | "wrong clocks"
+  /** The gateway refuses voids, takes its time, loses refunds after they succeeded, and others use its dashboard. */
+  | "a gateway of its own mind"
+  /** Persons decide too early, wrongly, and about what nobody asked them. */
+  | "persons who err"
+  /** The store is gone for a while. */
+  | "a store that goes away";
+
 /** What kind of a world payments live in. */
 export interface LifeProfile {
   readonly name: string;
@@ -8,13 +19,44 @@ export interface LifeProfile {
   readonly faultRate: number;
   /** After this many hours the gateway no longer knows a key; undefined: it never forgets. */
   readonly gatewayForgetsAfterHours?: number;
+  readonly troubles?: readonly Trouble[];
 }
+
+const all: readonly Trouble[] = [
+  "wrong clocks",
+  "a gateway of its own mind",
+  "persons who err",
+  "a store that goes away",
+];
 
 export const lifeProfiles: readonly [LifeProfile, ...LifeProfile[]] = [
   { name: "one server", processes: 1, locks: "memory", faultRate: 0.05 },
   { name: "two servers that overlap", processes: 2, locks: "memory", faultRate: 0.05 },
   { name: "no lock", processes: 3, locks: "none", faultRate: 0.05 },
   { name: "locks that are lost", processes: 2, locks: "lost", faultRate: 0.1 },
-  { name: "a forgetful gateway", processes: 2, locks: "none", faultRate: 0.1, gatewayForgetsAfterHours: 24 },
+  { name: "a forgetful gateway", processes: 2, locks: "none", faultRate: 0.2, gatewayForgetsAfterHours: 2 },
   { name: "a storm", processes: 3, locks: "none", faultRate: 0.4 },
+  { name: "wrong clocks", processes: 2, locks: "none", faultRate: 0.05, troubles: ["wrong clocks"] },
+  {
+    name: "a gateway of its own mind",
+    processes: 2,
+    locks: "memory",
+    faultRate: 0.05,
+    troubles: ["a gateway of its own mind"],
+  },
+  {
+    name: "persons who err",
+    processes: 2,
+    locks: "none",
+    faultRate: 0.2,
+    troubles: ["a gateway of its own mind", "persons who err"],
+  },
+  {
+    name: "a store that goes away",
+    processes: 2,
+    locks: "none",
+    faultRate: 0.1,
+    troubles: ["a store that goes away"],
+  },
+  { name: "everything at once", processes: 3, locks: "none", faultRate: 0.2, troubles: all },
 ];

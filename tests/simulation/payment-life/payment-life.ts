@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
 import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
 import {
   VersionConflictError,
@@ -6,28 +7,48 @@ import {
 } from "../../../src/application/ports/payment-repository";
 import { ExpireAuthorizations } from "../../../src/application/use-cases/expire-authorizations";
 import { ReconcileOperations } from "../../../src/application/use-cases/reconcile-operations";
-import { ReviewOperations } from "../../../src/application/use-cases/review-operations";
-import type { OperationId, PaymentId } from "../../../src/domain/identifiers";
+import type { PaymentId } from "../../../src/domain/identifiers";
+import { gatewayKey, isInReview, isRelease, type Operation } from "../../../src/domain/operation";
 import type { Payment } from "../../../src/domain/payment";
-import type { ReviewVerdict } from "../../../src/domain/payment-facts";
-import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
+import type {
+  GatewayLedger,
+  LedgerState,
+} from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { SeededRandom } from "../lease/seeded-random";
+import { checkedRepository } from "./checked-repository";
+import { GatewayDealings } from "./gateway-dealings";
 import { isForeseen, merchant, request, type Told } from "./life-commands";
-import type { LifeProfile } from "./life-profile";
-import { disagreements, isAskedForEver, stateOf } from "./money-agreement";
+import { disagreements, questionOf } from "./life-judges";
+import type { LifeProfile, Trouble } from "./life-profile";
+import { Operator, type OperatorParts, type Verdict } from "./operator";
 import { ServiceProcess, type World } from "./service-process";
 import { Turnstile } from "./turnstile";
 import { UnreliableNetwork } from "./unreliable-network";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+const LONGEST_STALL_MS = HOUR / 2;
 const START = Date.parse("2026-03-01T12:00:00.000Z");
 /** Requests meet on the payments that were made last. */
 const MEETING_PLACES = 4;
-/** More rounds of seven hours than the schedule has steps, twice over. */
-const LAST_ROUNDS = 40;
 const MOST_OPEN_CALLS = 24;
+/** Rounds of seven hours: more than the schedule has steps, twice over, and more than the slowest gateway takes. */
+const QUIET_ROUNDS = 40;
+/** In each of them a person ends what can be ended; what waits behind it is next. */
+const LAST_LOOKS = 8;
+/** When nothing fails any more, the same exception again and again is one that nobody will ever hear of. */
+const MOST_REPETITIONS = 3;
+const MOST_FAILURES = 10;
+const VERDICTS: readonly [Verdict, ...Verdict[]] = ["moved", "not_moved", "pending"];
+
+/** A mistake, made between the engine and its ports. */
+export interface Plant {
+  readonly gateway?: (gateway: PaymentGateway & AuthorizationLookup) => PaymentGateway & AuthorizationLookup;
+  readonly payments?: (payments: PaymentRepository) => PaymentRepository;
+  readonly resolve?: NonNullable<OperatorParts["resolve"]>;
+}
 
 export interface LifeOptions {
   readonly seed: number;
@@ -35,8 +56,7 @@ export interface LifeOptions {
   readonly profile: LifeProfile;
   readonly payments: PaymentRepository;
   readonly ledger: GatewayLedger;
-  /** A mistake between us and the gateway, for the simulation to find. */
-  readonly plant?: (gateway: PaymentGateway) => PaymentGateway;
+  readonly plant?: Plant;
 }
 
 export interface LifeResult {
@@ -54,34 +74,58 @@ export interface LifeResult {
 export class PaymentLife {
   private readonly random: SeededRandom;
   private readonly turnstile = new Turnstile();
-  private readonly gateway: SimulatedGateway;
+  private readonly gateway: GatewayDealings;
   private readonly network: UnreliableNetwork;
+  private readonly operator: Operator;
+  private readonly payments: PaymentRepository;
   private readonly world: World;
   private processes: ServiceProcess[];
   private nowMs = START;
   private ids = 0;
   private readonly known: PaymentId[] = [];
   private readonly told: Told[] = [];
+  /** How often each question was asked, also of processes that died over it. */
+  private readonly asked = new Map<string, number>();
   private readonly failures: string[] = [];
+  private readonly repetitions = new Map<string, number>();
   private readonly underWay = new Set<{ readonly process: ServiceProcess; readonly what: string }>();
   private readonly course = createHash("sha256");
   private kills = 0;
-  private reviews = 0;
+  private isQuiet = false;
 
   constructor(private readonly options: LifeOptions) {
-    const { seed, profile, payments, ledger } = options;
+    const { seed, profile, ledger, plant } = options;
     this.random = new SeededRandom(seed);
+    const { random, turnstile } = this;
     const clock = { now: () => new Date(this.nowMs) };
-    this.gateway = new SimulatedGateway({ ledger, clock, timeoutMs: 0, sleep: async () => {} });
-    const { gatewayForgetsAfterHours: hours } = profile;
-    if (hours !== undefined) Object.assign(this.gateway, { remembersKeysForMs: hours * HOUR });
-    this.network = new UnreliableNetwork(this.gateway, this.random, profile.faultRate);
+    const gateway = new SimulatedGateway({ ledger, clock, timeoutMs: 0, sleep: async () => {} });
+    const forgetsKeysAfterMs = (profile.gatewayForgetsAfterHours ?? Infinity) * HOUR;
+    // Persons have something to err about only where the gateway gives them much to look at.
+    const mood = this.has("persons who err") ? 0.2 : this.has("a gateway of its own mind") ? 0.05 : 0;
+    const moodiness = () => (this.isQuiet ? 0 : mood);
+    this.gateway = new GatewayDealings({
+      gateway,
+      ledger,
+      now: clock.now,
+      random,
+      moodiness,
+      forgetsKeysAfterMs,
+    });
+    this.network = new UnreliableNetwork(this.gateway, random, () => this.world.faultRate);
+    const planted = plant?.payments?.(options.payments) ?? options.payments;
+    this.payments = checkedRepository(planted, (what) => this.failures.push(what));
+    this.operator = new Operator({
+      payments: this.payments,
+      gateway: this.gateway,
+      ...(plant?.resolve === undefined ? {} : { resolve: plant.resolve }),
+    });
     this.world = {
-      turnstile: this.turnstile,
-      random: this.random,
-      profile,
-      payments,
-      gateway: options.plant?.(this.network) ?? this.network,
+      turnstile,
+      random,
+      locks: profile.locks,
+      faultRate: profile.faultRate,
+      payments: this.payments,
+      gateway: plant?.gateway?.(this.network) ?? this.network,
       now: clock.now,
       nextId: () => this.nextId(),
     };
@@ -89,59 +133,82 @@ export class PaymentLife {
   }
 
   async run(): Promise<LifeResult> {
-    for (let step = 0; step < this.options.steps && this.failures.length === 0; step += 1) {
+    for (let step = 0; step < this.options.steps && !this.isBroken; step += 1) {
       await this.step();
       await this.turnstile.quiet();
     }
-    if (this.failures.length === 0) await this.comeToAnEnd();
+    if (!this.isBroken) await this.comeToAnEnd();
     for (const process of this.processes) process.kill();
     const payments = await this.allPayments();
-    for (const payment of payments) {
-      await this.gateway.moves(payment.id);
-      const answers = this.told.filter(({ paymentId }) => paymentId === payment.id);
-      this.failures.push(...(await disagreements(payment, this.options.ledger, answers)));
+    if (!this.isBroken) {
+      const { told, asked, gateway, operator } = this;
+      this.failures.push(
+        ...(await disagreements(payments, {
+          payments: this.payments,
+          gateway,
+          told,
+          asked,
+          insisted: operator.insisted,
+        })),
+      );
     }
     return {
       failures: this.failures,
       payments: payments.length,
       answers: this.told.length,
       kills: this.kills,
-      reviews: this.reviews,
+      reviews: this.operator.verdicts,
       fingerprint: this.course.digest("hex"),
     };
+  }
+
+  /** What went on would say nothing more. */
+  private get isBroken(): boolean {
+    return this.failures.length >= MOST_FAILURES;
+  }
+
+  private has(trouble: Trouble): boolean {
+    return this.options.profile.troubles?.includes(trouble) === true;
   }
 
   private async step(): Promise<void> {
     const luck = this.random.next();
     if (this.turnstile.size > MOST_OPEN_CALLS || luck < 0.6) return this.turnstile.letGo(this.random.next());
     if (luck < 0.78) return this.startRequest();
-    if (luck < 0.84) return this.startPass();
-    if (luck < 0.86) return this.network.arrive();
-    if (luck < 0.95) return this.timePasses();
-    if (luck < 0.97) return this.startReview(false);
-    if (luck < 0.98) return this.setClockWrong();
-    if (luck < 0.99) return this.killOne();
+    if (luck < 0.82) return this.startPass();
+    if (luck < 0.84) return this.network.arrive();
+    if (luck < 0.92) return this.timePasses();
+    if (luck < 0.96) return this.startReview();
+    if (luck < 0.97) return this.setClockWrong();
+    if (luck < 0.98) return this.killOne();
+    if (luck < 0.99) return this.gatewayDealsAlone();
+    return this.storeGoesAway();
   }
 
   private startRequest(): void {
-    const process = this.random.pick(this.processes as [ServiceProcess, ...ServiceProcess[]]);
+    const process = this.anyProcess();
     const places = this.known.slice(-MEETING_PLACES);
-    const isNew = places.length === 0 || this.random.chance(0.1);
+    const isNew = places.length === 0 || this.random.chance(0.02);
     const paymentId = isNew ? null : this.random.pick(places as [PaymentId, ...PaymentId[]]);
+    const { wish, times, send } = request(this.random, process, paymentId);
+    const question = questionOf(wish);
+    this.asked.set(question, (this.asked.get(question) ?? 0) + times);
     this.start(process, "a request", async () => {
-      const answer = await request(this.random, process, paymentId);
-      this.course.update(JSON.stringify(answer));
+      const answer = await send();
+      if (!process.isAlive) return;
+      const { shown, ...said } = answer;
+      this.course.update(JSON.stringify({ ...said, shown: shown?.operationId }));
       this.told.push(answer);
       if (answer.paymentId !== null && !this.known.includes(answer.paymentId))
         this.known.push(answer.paymentId);
     });
   }
 
-  private startPass(): void {
-    const process = this.random.pick(this.processes as [ServiceProcess, ...ServiceProcess[]]);
-    const Pass = this.random.pick([ReconcileOperations, ReconcileOperations, ExpireAuthorizations]);
+  private startPass(process = this.anyProcess(), Pass = this.anyPass()): void {
     this.start(process, Pass.name, async () => {
-      const onError = (error: unknown) => {
+      const onError = (error: unknown, paymentId: PaymentId) => {
+        if (!process.isAlive) return;
+        this.notRepeated(`${Pass.name} of payment ${paymentId}: ${String(error)}`);
         // Where no lock keeps two of them apart, one is told that the other was faster.
         if (!(error instanceof VersionConflictError)) this.judge(error, Pass.name);
       };
@@ -149,63 +216,94 @@ export class PaymentLife {
     });
   }
 
-  private timePasses(): void {
-    this.nowMs += this.random.pick([1, 500, 2_000, 2_000, 3_000, 6_000, 6_000, 6_000, 40_000, 600_000, HOUR]);
-    if (this.random.chance(0.05)) this.nowMs += this.random.pick([7 * HOUR, 25 * HOUR, 8 * 24 * HOUR]);
+  private notRepeated(what: string): void {
+    if (!this.isQuiet) return;
+    const times = (this.repetitions.get(what) ?? 0) + 1;
+    this.repetitions.set(what, times);
+    if (times === MOST_REPETITIONS) this.failures.push(`again and again: ${what}`);
   }
 
-  /** Forward or back, by less than the grace that expiry gives to other clocks. */
+  private timePasses(): void {
+    const beforeMs = this.nowMs;
+    this.nowMs += this.random.pick([1, 500, 2_000, 2_000, 3_000, 6_000, 6_000, 6_000, 40_000]);
+    if (this.random.chance(0.05)) this.nowMs += this.random.pick([600_000, HOUR]);
+    if (this.random.chance(0.006)) this.nowMs += this.random.pick([7 * HOUR, 25 * HOUR, 8 * DAY]);
+    if (this.nowMs - beforeMs > LONGEST_STALL_MS) this.staleRequestsEnd();
+  }
+
+  /** No gateway that forgets can be protected from a request that took days to leave, so there none does. */
+  private staleRequestsEnd(): void {
+    if (this.options.profile.gatewayForgetsAfterHours === undefined) return;
+    this.network.loseWhatIsLate();
+    for (const at of this.processes.keys()) this.kill(at);
+  }
+
+  /** Mostly by less than the grace that expiry gives to other clocks. */
   private setClockWrong(): void {
-    const process = this.random.pick(this.processes as [ServiceProcess, ...ServiceProcess[]]);
+    const process = this.anyProcess();
     process.clockOffsetMs = Math.round(this.random.between(-120, 120)) * SECOND;
+    if (!this.has("wrong clocks") || this.random.chance(0.3)) return;
+    const offMs = this.random.pick([3 * HOUR, DAY, 20 * DAY, 60 * DAY]);
+    process.clockOffsetMs = this.random.chance(0.7) ? offMs : -offMs;
   }
 
   private killOne(): void {
-    const at = Math.floor(this.random.next() * this.processes.length);
+    this.kill(Math.floor(this.random.next() * this.processes.length));
+  }
+
+  private kill(at: number): void {
     this.processes[at]?.kill();
     for (const task of this.underWay) if (task.process === this.processes[at]) this.underWay.delete(task);
     this.processes[at] = new ServiceProcess(this.world);
     this.kills += 1;
   }
 
-  /** A person decides what the gateway's books show. Only in the end do missing entries say anything. */
-  private startReview(isLast: boolean): void {
-    const process = this.random.pick(this.processes as [ServiceProcess, ...ServiceProcess[]]);
-    this.start(process, "a review", async () => {
-      const { data } = await this.options.payments.operationsInReview({ limit: 50 });
-      for (const { paymentId, operationId } of data) {
-        const verdict = await this.seenAtTheGateway(paymentId, operationId, isLast);
-        if (verdict === null) continue;
-        const actor = { key: "operator" };
-        await new ReviewOperations(process.context).resolve(operationId, verdict, { actor });
-        this.reviews += 1;
-      }
-    });
+  private storeGoesAway(): void {
+    if (this.has("a store that goes away")) this.anyProcess().withoutStore = this.random.pick([2, 5, 12]);
   }
 
-  private async seenAtTheGateway(
-    paymentId: PaymentId,
-    operationId: OperationId,
-    isLast: boolean,
-  ): Promise<ReviewVerdict | null> {
-    const operation = (await this.options.payments.find(paymentId))?.payment.operation(operationId);
-    if (operation === undefined) return null;
-    // Looked at through the gateway, so that what is due has landed.
-    await this.gateway.moves(paymentId);
-    const state = await stateOf(this.options.ledger, paymentId, operation);
-    const evidence = `the gateway's books: ${state?.is ?? "nothing"}`;
-    if (state?.is === "recorded" && state.answer.outcome === "succeeded") {
-      return { outcome: "moved", evidence, gatewayReference: state.answer.reference };
+  /** Something happens to the money that nobody here has asked for. */
+  private async gatewayDealsAlone(): Promise<void> {
+    const paymentId = this.known.at(-1 - Math.floor(this.random.next() * MEETING_PLACES));
+    if (!this.has("a gateway of its own mind") || paymentId === undefined) return;
+    const reference = (await this.payments.find(paymentId))?.payment.facts.authorizationReference ?? null;
+    if (reference === null) return;
+    switch (this.random.pick(["taken elsewhere", "refund undone", "voids refused"] as const)) {
+      case "taken elsewhere":
+        return this.gateway.takeElsewhere(paymentId, reference);
+      case "refund undone":
+        return this.gateway.undoRefund(paymentId, reference);
+      case "voids refused":
+        return this.gateway.refuseVoids(paymentId, this.random.pick([1, 3]));
     }
-    const isCertain = state?.is === "recorded" || state?.is === "broken" || isLast;
-    return isCertain ? { outcome: "not_moved", evidence, gatewayReference: null } : null;
+  }
+
+  /** Somebody looks at one of the reviews, or at any operation if they err, and decides. */
+  private async startReview(): Promise<void> {
+    const process = this.anyProcess();
+    const { cases, wrong } = await this.operator.list(process);
+    this.failures.push(...wrong);
+    const errs = this.has("persons who err") && this.random.chance(0.4);
+    const chosen = cases[Math.floor(this.random.next() * cases.length)];
+    const paymentId = errs && this.random.chance(0.2) ? this.known.at(-1) : chosen?.paymentId;
+    if (paymentId === undefined) return;
+    const operations = (await this.payments.find(paymentId))?.payment.facts.operations ?? [];
+    const operation = operations.find(({ id }) => id === chosen?.operationId) ?? operations.at(-1);
+    if (operation === undefined) return;
+    const right = await this.operator.rightVerdict(operation, false);
+    const outcome = errs ? this.random.pick(VERDICTS) : right;
+    const insist = errs && this.random.chance(0.3);
+    if (outcome === null) return;
+    this.start(process, "a review", () => this.operator.decide(process, operation, outcome, insist));
   }
 
   private start(process: ServiceProcess, what: string, work: () => Promise<void>): void {
     const task = { process, what };
     this.underWay.add(task);
     work()
-      .catch((error: unknown) => this.judge(error, what))
+      .catch((error: unknown) => {
+        if (process.isAlive) this.judge(error, what);
+      })
       .finally(() => this.underWay.delete(task));
   }
 
@@ -215,21 +313,91 @@ export class PaymentLife {
     }
   }
 
-  /** Nothing new is asked for, nobody dies any more; what is open is finished, or a person finishes it. */
+  /** Nothing new is asked for, nothing fails any more, clocks are right; what is open is finished, or a person finishes it. */
   private async comeToAnEnd(): Promise<void> {
     await this.drain();
     await this.network.allArrive();
-    for (let round = 0; round < LAST_ROUNDS && (await this.isAnythingOpen()); round += 1) {
-      this.nowMs += 7 * HOUR;
-      for (const process of this.processes) process.clockOffsetMs = 0;
-      this.startPass();
-      this.startPass();
+    this.world.faultRate = 0;
+    this.isQuiet = true;
+    for (const process of this.processes) Object.assign(process, { clockOffsetMs: 0, withoutStore: 0 });
+    for (let look = 0; look < LAST_LOOKS && !this.isBroken; look += 1) {
+      for (let round = 0; round < QUIET_ROUNDS && (await this.mayChange()); round += 1)
+        await this.quietRound();
+      await this.nothingIsForgotten();
+      if (!(await this.lastLook())) break;
+      await this.quietRound();
+    }
+    const { cases, wrong } = await this.operator.list(this.anyProcess());
+    this.failures.push(...wrong);
+    for (const { operationId } of cases) this.failures.push(`operation ${operationId} is still in review`);
+    for (const { what } of this.underWay) this.failures.push(`${what} never ended`);
+  }
+
+  private async quietRound(): Promise<void> {
+    this.nowMs += 7 * HOUR;
+    for (const process of this.processes) {
+      this.startPass(process, ExpireAuthorizations);
       await this.drain();
-      await this.network.allArrive();
-      if (round % 4 === 3) this.startReview(true);
+      this.startPass(process, ReconcileOperations);
       await this.drain();
     }
-    for (const { what } of this.underWay) this.failures.push(`${what} never ended`);
+    await this.network.allArrive();
+  }
+
+  /** Something waits for time to pass. */
+  private async mayChange(): Promise<boolean> {
+    if (this.isBroken) return false;
+    if (this.gateway.isUndecided) return true;
+    for (const payment of await this.allPayments()) {
+      if (payment.facts.status === "authorizing" || payment.facts.status === "authorized") return true;
+      const { openOperation } = payment;
+      if (openOperation === undefined) continue;
+      if (!isInReview(openOperation) || openOperation.conflicted) return true;
+      if (endsIt(openOperation, await this.gateway.state(payment.id, gatewayKey(openOperation)))) return true;
+    }
+    return false;
+  }
+
+  /** What the gateway has decided is known without a person; what it has not is before one. */
+  private async nothingIsForgotten(): Promise<void> {
+    for (const payment of await this.allPayments()) {
+      const { status, expiresAt } = payment.facts;
+      const isLate = this.nowMs - expiresAt.getTime() > DAY;
+      const { openOperation: open } = payment;
+      const what = `payment ${payment.id}: `;
+      const state = open && (await this.gateway.state(payment.id, gatewayKey(open)));
+      if (open === undefined) {
+        if (isLate && (status === "authorizing" || status === "authorized"))
+          this.failures.push(`${what}is ${status} for ever`);
+      } else if (open.status !== "needs_review") {
+        this.failures.push(
+          `${what}${open.kind} ${open.id} is ${open.status} for ever; at the gateway: ${state?.is}`,
+        );
+      } else if (!open.conflicted && endsIt(open, state)) {
+        this.failures.push(`${what}${open.kind} ${open.id} is in review, and the gateway is never asked`);
+      }
+    }
+  }
+
+  /** Resolves with whether there was anything to decide. */
+  private async lastLook(): Promise<boolean> {
+    const process = this.anyProcess();
+    const { cases, wrong } = await this.operator.list(process);
+    this.failures.push(...wrong);
+    for (const { paymentId, operationId } of cases) {
+      const operation = (await this.payments.find(paymentId))?.payment.operation(operationId);
+      if (operation === undefined) continue;
+      this.start(process, "a last review", async () => {
+        const refusals = await this.operator.bringToAnEnd(process, operation);
+        const isWaiting = refusals.some((refusal) => refusal.includes("in_progress"));
+        if (refusals.length > 0 && !isWaiting)
+          this.failures.push(
+            `review of ${operation.kind} ${operationId} cannot be ended: ${refusals.join(", ")}`,
+          );
+      });
+      await this.drain();
+    }
+    return cases.length > 0;
   }
 
   private async drain(): Promise<void> {
@@ -238,14 +406,6 @@ export class PaymentLife {
       this.turnstile.letGo(this.random.next());
       await this.turnstile.quiet();
     }
-  }
-
-  private async isAnythingOpen(): Promise<boolean> {
-    for (const payment of await this.allPayments()) {
-      if (payment.openOperation === undefined) continue;
-      if (!(await isAskedForEver(this.options.ledger, payment.openOperation))) return true;
-    }
-    return false;
   }
 
   private async allPayments(): Promise<Payment[]> {
@@ -263,9 +423,23 @@ export class PaymentLife {
     return all;
   }
 
+  private anyProcess(): ServiceProcess {
+    return this.random.pick(this.processes as [ServiceProcess, ...ServiceProcess[]]);
+  }
+
+  private anyPass(): typeof ReconcileOperations | typeof ExpireAuthorizations {
+    return this.random.pick([ReconcileOperations, ReconcileOperations, ExpireAuthorizations]);
+  }
+
   /** Version 7 in form; in order, so that nothing depends on real chance. */
   private nextId(): string {
     this.ids += 1;
     return `00000000-0000-7000-8000-${this.ids.toString(16).padStart(12, "0")}`;
   }
+}
+
+/** A contradiction, and a release that is refused, are before a person because of what the gateway says. */
+function endsIt(operation: Operation, state: LedgerState | undefined): boolean {
+  if (state?.is !== "recorded" || state.answer.outcome === "mismatch") return false;
+  return !(isRelease(operation) && state.answer.outcome === "declined");
 }

@@ -3,68 +3,207 @@ import type {
   GatewayAnswer,
   PaymentGateway,
 } from "../../../src/application/ports/payment-gateway";
-import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
+import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
+import type {
+  DueOperation,
+  PaymentRepository,
+  StoredPayment,
+} from "../../../src/application/ports/payment-repository";
+import { isRelease, progressed, type Operation } from "../../../src/domain/operation";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
+import { resolveReview } from "./operator";
+import type { Plant } from "./payment-life";
 
-/** A mistake that somebody could make in the engine, made between it and its ports. */
+type Gateway = PaymentGateway & AuthorizationLookup;
+
+/** A mistake that somebody could make in the engine or in an adapter, made between it and its ports. */
 export interface PlantedMistake {
   readonly name: string;
   readonly profile: string;
-  readonly plant?: (gateway: PaymentGateway) => PaymentGateway;
+  readonly plant?: Plant;
   readonly payments?: () => PaymentRepository;
+  /** What the judges say of it. */
+  readonly noticed: RegExp;
 }
+
+const money = /^payment .* (?:moved|captured|refunded|was told)/;
 
 export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "what the gateway does not know is taken for what never happened",
     profile: "a storm",
-    plant: (gateway) => ({
-      ...passedOn(gateway),
-      find: async (request): Promise<FindAnswer> => {
-        const found = await gateway.find(request);
-        return found.outcome === "absent" ? { outcome: "declined", reason: "never arrived" } : found;
-      },
-    }),
+    plant: {
+      gateway: (gateway) => ({
+        ...passedOn(gateway),
+        find: async (request): Promise<FindAnswer> => {
+          const found = await gateway.find(request);
+          return found.outcome === "absent" ? { outcome: "declined", reason: "never arrived" } : found;
+        },
+      }),
+    },
+    noticed: money,
   },
   {
     name: "silence is taken for a request that was not sent",
     profile: "one server",
-    plant: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? notSent : answer)),
+    plant: {
+      gateway: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? notSent : answer)),
+    },
+    noticed: money,
   },
   {
     name: "silence is taken for a refusal",
     profile: "one server",
-    plant: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? refused : answer)),
+    plant: {
+      gateway: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? refused : answer)),
+    },
+    noticed: money,
   },
   {
     name: "each send has a key of its own",
     profile: "one server",
-    plant: (gateway) => {
-      let sends = 0;
-      const anew = <R extends { readonly gatewayKey: string }>(request: R): R => ({
-        ...request,
-        gatewayKey: `${request.gatewayKey}.${(sends += 1)}`,
-      });
-      return {
-        ...passedOn(gateway),
-        authorize: (request) => gateway.authorize(anew(request)),
-        capture: (request) => gateway.capture(anew(request)),
-        void: (request) => gateway.void(anew(request)),
-        refund: (request) => gateway.refund(anew(request)),
-      };
+    plant: {
+      gateway: (gateway) => {
+        let sends = 0;
+        const anew = <R extends { readonly gatewayKey: string }>(request: R): R => ({
+          ...request,
+          gatewayKey: `${request.gatewayKey}.${(sends += 1)}`,
+        });
+        return {
+          ...passedOn(gateway),
+          authorize: (request) => gateway.authorize(anew(request)),
+          capture: (request) => gateway.capture(anew(request)),
+          void: (request) => gateway.void(anew(request)),
+          refund: (request) => gateway.refund(anew(request)),
+        };
+      },
     },
+    noticed: money,
+  },
+  {
+    name: "a key is sent again when the gateway has forgotten it",
+    profile: "a forgetful gateway",
+    plant: { gateway: (gateway) => ({ ...passedOn(gateway), remembersKeysForMs: 1e12 }) },
+    noticed: money,
   },
   {
     name: "neither a lock nor a guard in the store",
     profile: "no lock",
     payments: () => new InMemoryPaymentRepository([]),
+    noticed: money,
+  },
+  {
+    name: "a retried request that was not sent asks for another amount",
+    profile: "a storm",
+    plant: {
+      payments: (payments) => {
+        const lowered = new Set<string>();
+        const shown = ({ payment, version }: StoredPayment): StoredPayment => {
+          const operations = payment.facts.operations.map((operation) =>
+            lowered.has(operation.id) ? { ...operation, amount: operation.amount - 1n } : operation,
+          );
+          return { payment: payment.changed({ operations }), version };
+        };
+        const find: PaymentRepository["find"] = async (id) => {
+          const stored = await payments.find(id);
+          return stored === null ? null : shown(stored);
+        };
+        return {
+          ...bound(payments),
+          find,
+          save: async (payment, version) => {
+            const stored = await find(payment.id);
+            for (const { id, status } of payment.facts.operations)
+              if (status === "started" && stored?.payment.operation(id)?.status === "not_sent")
+                lowered.add(id);
+            return shown(await payments.save(payment, version));
+          },
+        };
+      },
+    },
+    noticed: /was bound to something else/,
+  },
+  {
+    name: "a release that is refused for good goes on for ever",
+    profile: "a gateway of its own mind",
+    plant: {
+      gateway: (gateway) => {
+        const refusal = <Answer extends GatewayAnswer | FindAnswer>(answer: Answer) =>
+          answer.outcome === "mismatch" ? refused : answer;
+        return {
+          ...passedOn(gateway),
+          void: async (request) => refusal(await gateway.void(request)),
+          find: async (request) => refusal(await gateway.find(request)),
+        };
+      },
+      payments: (payments) =>
+        savedAs(payments, (operation) =>
+          isRelease(operation) ? progressed(operation, { attempts: 0 }) : operation,
+        ),
+    },
+    noticed: /release .* was sent under \d+ keys/,
+  },
+  {
+    name: "an operation in review is never asked about",
+    profile: "persons who err",
+    plant: {
+      payments: (payments) =>
+        withoutSome(payments, async ({ paymentId, operationId }) => {
+          const stored = await payments.find(paymentId);
+          return stored?.payment.operation(operationId)?.status === "needs_review";
+        }),
+    },
+    noticed: /is in review, and the gateway is never asked/,
+  },
+  {
+    name: "a due time in the future is believed",
+    profile: "wrong clocks",
+    plant: { payments: (payments) => withoutSome(payments, async ({ dueAt }, now) => dueAt > now) },
+    noticed: /for ever/,
+  },
+  {
+    name: "a verdict is not compared with what the gateway says",
+    profile: "persons who err",
+    plant: {
+      resolve: (process, operationId, verdict) =>
+        resolveReview(process, operationId, { overrideReason: "whatever the gateway says", ...verdict }),
+    },
+    noticed: money,
+  },
+  {
+    name: "a step is stored without its events",
+    profile: "one server",
+    plant: {
+      payments: (payments) => ({
+        ...bound(payments),
+        save: (payment, version) =>
+          payments.save(payment.amountRefunded > 0n ? payment.stored() : payment, version),
+      }),
+    },
+    noticed: /events, numbered|by its history/,
+  },
+  {
+    name: "the latest of several operations is read first",
+    profile: "one server",
+    plant: {
+      payments: (payments) => ({
+        ...bound(payments),
+        find: async (id) => {
+          const stored = await payments.find(id);
+          if (stored === null) return null;
+          const operations = stored.payment.facts.operations.toReversed();
+          return { ...stored, payment: stored.payment.changed({ operations }) };
+        },
+      }),
+    },
+    noticed: /read back/,
   },
 ];
 
 const notSent: GatewayAnswer = { outcome: "not_sent", reason: "timeout" };
-const refused: GatewayAnswer = { outcome: "declined", reason: "timeout" };
+const refused = { outcome: "declined", reason: "timeout" } as const;
 
-function passedOn(gateway: PaymentGateway): PaymentGateway {
+function passedOn(gateway: Gateway): Gateway {
   return {
     remembersKeysForMs: gateway.remembersKeysForMs,
     authorize: (request) => gateway.authorize(request),
@@ -72,15 +211,61 @@ function passedOn(gateway: PaymentGateway): PaymentGateway {
     void: (request) => gateway.void(request),
     refund: (request) => gateway.refund(request),
     find: (request) => gateway.find(request),
+    lookupAuthorization: (request) => gateway.lookupAuthorization(request),
   };
 }
 
-function changed(gateway: PaymentGateway, change: (answer: GatewayAnswer) => GatewayAnswer): PaymentGateway {
+function changed(gateway: Gateway, change: (answer: GatewayAnswer) => GatewayAnswer): Gateway {
   return {
     ...passedOn(gateway),
     authorize: async (request) => change(await gateway.authorize(request)),
     capture: async (request) => change(await gateway.capture(request)),
     void: async (request) => change(await gateway.void(request)),
     refund: async (request) => change(await gateway.refund(request)),
+  };
+}
+
+/** Each method of it, as a member of an object that others can be put beside. */
+function bound(payments: PaymentRepository): PaymentRepository {
+  const methods: Record<string, unknown> = {};
+  for (
+    let owner: object | null = payments;
+    owner !== null && owner !== Object.prototype;
+    owner = Object.getPrototypeOf(owner) as object | null
+  ) {
+    for (const name of Object.getOwnPropertyNames(owner)) {
+      const member: unknown = Reflect.get(payments, name);
+      if (typeof member === "function") methods[name] ??= member.bind(payments);
+    }
+  }
+  return methods as unknown as PaymentRepository;
+}
+
+function savedAs(
+  payments: PaymentRepository,
+  change: (operation: Operation) => Operation,
+): PaymentRepository {
+  return {
+    ...bound(payments),
+    save: (payment, version) => {
+      const operations = payment.facts.operations.map(change);
+      return payments.save(payment.changed({ operations }), version);
+    },
+  };
+}
+
+function withoutSome(
+  payments: PaymentRepository,
+  isLeftOut: (due: DueOperation, now: Date) => Promise<boolean>,
+): PaymentRepository {
+  return {
+    ...bound(payments),
+    dueOperations: async (now, limit, after) => {
+      const kept: DueOperation[] = [];
+      for (const due of await payments.dueOperations(now, limit, after)) {
+        if (!(await isLeftOut(due, now))) kept.push(due);
+      }
+      return kept;
+    },
   };
 }

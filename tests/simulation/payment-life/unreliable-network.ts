@@ -1,4 +1,9 @@
 import type {
+  AuthorizationLookup,
+  LookupAnswer,
+  LookupRequest,
+} from "../../../src/application/ports/authorization-lookup";
+import type {
   AuthorizeRequest,
   FindAnswer,
   FindRequest,
@@ -11,15 +16,15 @@ import type { SeededRandom } from "../lease/seeded-random";
 const silence = { outcome: "unknown", reason: "no answer" } as const;
 
 /** Between us and the gateway: loses requests and answers, delivers late, after their senders are gone, and twice. */
-export class UnreliableNetwork implements PaymentGateway {
+export class UnreliableNetwork implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs: number;
   /** On their way, for nobody. */
   private readonly late: (() => Promise<GatewayAnswer>)[] = [];
 
   constructor(
-    private readonly gateway: PaymentGateway,
+    private readonly gateway: PaymentGateway & AuthorizationLookup,
     private readonly random: SeededRandom,
-    private readonly faultRate: number,
+    private readonly faultRate: () => number,
   ) {
     this.remembersKeysForMs = gateway.remembersKeysForMs;
   }
@@ -41,7 +46,11 @@ export class UnreliableNetwork implements PaymentGateway {
   }
 
   async find(request: FindRequest): Promise<FindAnswer> {
-    return this.random.chance(this.faultRate) ? silence : this.gateway.find(request);
+    return this.random.chance(this.faultRate()) ? silence : this.gateway.find(request);
+  }
+
+  async lookupAuthorization(request: LookupRequest): Promise<LookupAnswer> {
+    return this.random.chance(this.faultRate()) ? silence : this.gateway.lookupAuthorization(request);
   }
 
   /** One that was late arrives now. */
@@ -50,12 +59,16 @@ export class UnreliableNetwork implements PaymentGateway {
     await letter?.();
   }
 
+  loseWhatIsLate(): void {
+    this.late.length = 0;
+  }
+
   async allArrive(): Promise<void> {
     while (this.late.length > 0) await this.arrive();
   }
 
   private async deliver(send: () => Promise<GatewayAnswer>): Promise<GatewayAnswer> {
-    if (!this.random.chance(this.faultRate)) return send();
+    if (!this.random.chance(this.faultRate())) return send();
     switch (this.random.pick(["refused", "lost", "answer lost", "late", "late", "twice"] as const)) {
       case "refused":
         return { outcome: "not_sent", reason: "connection refused" };

@@ -24,10 +24,14 @@ export type Operation =
  * - `double`: something on the way sends the request twice; the answer is that of the `first` or the `second`.
  * - `wrong-checksum`: applied, and answered with checksums of something else.
  * - `tear`: the headers and half of the body arrive, then the connection breaks (or nothing more comes: `stall`).
+ * - `page`: something on the way answers with this status and these bytes; the service hears of nothing.
+ * - `cut`: the answer has only this many bytes of its content, and says that these are all.
  */
 export type Fault =
   | { readonly kind: "reset" | "stall" | "lose-answer" | "stall-answer" | "wrong-checksum" }
   | { readonly kind: "answer"; readonly status: number }
+  | { readonly kind: "page"; readonly status: number; readonly content: string }
+  | { readonly kind: "cut"; readonly bytes: number }
   | { readonly kind: "land-late" | "hold"; readonly until: Promise<unknown> }
   | { readonly kind: "double"; readonly answer: "first" | "second" }
   | { readonly kind: "tear"; readonly then: "reset" | "stall" };

@@ -97,6 +97,14 @@ export class GcsStandIn {
         return undefined;
       case "answer":
         return answerOf(errorOfStatus(fault.status), call.operation === "object.media");
+      case "page": {
+        const body = Buffer.from(fault.content);
+        return { status: fault.status, headers: { "content-type": "text/html" }, body };
+      }
+      case "cut": {
+        const answer = this.api.handle(call);
+        return { ...answer, body: answer.body.subarray(0, fault.bytes) };
+      }
       case "lose-answer":
         this.api.handle(call);
         reset(request);

@@ -9,6 +9,8 @@ export const stripeFaults = [
   "undecided",
   /** The authorization ends by itself just before. */
   "lapsed",
+  /** Somebody captures it in the dashboard just before. */
+  "captured_elsewhere",
   "rate_limited",
   "unauthorized",
   "forbidden",
@@ -20,6 +22,8 @@ export const stripeFaults = [
   "silent_before_acting",
   "silent_after_acting",
   "lands_late",
+  /** A refund succeeds, and fails when time passes. */
+  "fails_later",
   "stalls_within_the_answer",
   "reset_before_acting",
   "reset_after_acting",
@@ -103,6 +107,9 @@ export class StripeStandIn {
       case "lapsed":
         this.world.lapse(arrived.path.split("/")[3] ?? "");
         return send(response, this.carryOut(arrived, "as asked"));
+      case "captured_elsewhere":
+        this.world.captureInDashboard(arrived.path.split("/")[3] ?? "");
+        return send(response, this.carryOut(arrived, "as asked"));
       case "rate_limited":
         return send(response, failure(429, "rate_limit_error", "rate_limit"));
       case "lock_timeout":
@@ -132,6 +139,9 @@ export class StripeStandIn {
       case "lands_late":
         this.late.push(arrived);
         return this.onSilence();
+      case "fails_later":
+        send(response, this.carryOut(arrived, "as asked"));
+        return this.world.failLatestRefundLater(arrived.kind);
       case "stalls_within_the_answer":
       case "reset_within_the_answer": {
         const text = JSON.stringify(this.carryOut(arrived, "as asked").body);

@@ -29,6 +29,7 @@ export interface Refund {
   readonly currency: string;
   readonly metadata: Record<string, string>;
   status: string;
+  failure_reason?: string;
 }
 
 export interface Move {
@@ -46,7 +47,10 @@ export class StripeWorld {
   readonly refunds: Refund[] = [];
   readonly moves: Move[] = [];
   /** Unix seconds, when asked for by expanding the charge. */
-  captureBefore = 1_795_000_000;
+  captureBefore = Math.floor(Date.now() / 1_000) + 7 * 86_400;
+  /** Not for an account like this one. */
+  readonly currenciesRefused = new Set<string>();
+  readonly wholeUnitsOnly = new Set<string>();
   /** Search is an index, and indexes lag. */
   searchIsBehind = false;
   private readonly undecided: (() => void)[] = [];
@@ -64,12 +68,16 @@ export class StripeWorld {
       return invalid({ code: "parameter_missing", param: "confirm" });
     }
     const amount = Number(form.get("amount"));
+    const currency = form.get("currency") ?? "";
+    if (this.currenciesRefused.has(currency)) return invalid({ param: "currency" });
+    if (this.wholeUnitsOnly.has(currency) && amount % 100 !== 0) return invalid({ param: "amount" });
+    if (currency === "usd" && amount < 50) return invalid({ code: "amount_too_small", param: "amount" });
     if (amount > 99_999_999) return invalid({ code: "amount_too_large", param: "amount" });
     const intent: Intent = {
       id: `pi_${this.intents.size + 1}`,
       object: "payment_intent",
       amount,
-      currency: form.get("currency") ?? "",
+      currency,
       metadata: metadataOf(form),
       status: "processing",
       amount_capturable: 0,
@@ -84,12 +92,17 @@ export class StripeWorld {
       intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
       return declined(intent);
     }
-    return this.done(course, intent, () => {
-      intent.status = "requires_capture";
-      intent.amount_capturable = amount;
-      intent.latest_charge = `ch_${intent.id}`;
-      this.moved("authorize", intent, amount);
-    });
+    return this.done(
+      course,
+      intent,
+      () => {
+        intent.status = "requires_capture";
+        intent.amount_capturable = amount;
+        intent.latest_charge = `ch_${intent.id}`;
+        this.moved("authorize", intent, amount);
+      },
+      form.has("expand[0]"),
+    );
   }
 
   capture(id: string, form: URLSearchParams, course: Course): StripeAnswer {
@@ -125,6 +138,25 @@ export class StripeWorld {
     if (intent?.status === "requires_capture") this.end(intent, "automatic");
   }
 
+  /** With no key and no metadata of ours. */
+  captureInDashboard(id: string): void {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "requires_capture") return;
+    this.moved("capture", intent, intent.amount_capturable);
+    intent.status = "succeeded";
+    intent.amount_received = intent.amount_capturable;
+    intent.amount_capturable = 0;
+  }
+
+  /** The customer's bank sends it back, days after it succeeded. */
+  failLatestRefundLater(kind: string): void {
+    const refund = this.refunds.at(-1);
+    if (kind !== "refund" || refund === undefined) return;
+    this.undecided.push(() => {
+      Object.assign(refund, { status: "failed", failure_reason: "expired_or_canceled_card" });
+    });
+  }
+
   refund(form: URLSearchParams, course: Course): StripeAnswer {
     const intent = this.intents.get(form.get("payment_intent") ?? "");
     if (intent === undefined) return missing();
@@ -154,10 +186,14 @@ export class StripeWorld {
   retrieve(id: string, query: URLSearchParams): StripeAnswer {
     const intent = this.intents.get(id);
     if (intent === undefined) return missing();
-    if (!query.has("expand[0]")) return ok(intent);
+    return ok(query.has("expand[0]") ? this.expanded(intent) : intent);
+  }
+
+  private expanded(intent: Intent): object {
+    const { latest_charge: id } = intent;
+    if (id === null) return intent;
     const card = { capture_before: this.captureBefore };
-    const charge = { id: intent.latest_charge, payment_method_details: { type: "card", card } };
-    return ok({ ...intent, latest_charge: charge });
+    return { ...intent, latest_charge: { id, payment_method_details: { type: "card", card } } };
   }
 
   search(query: URLSearchParams): StripeAnswer {
@@ -175,10 +211,10 @@ export class StripeWorld {
     return ok({ object: "list", data, has_more: after + data.length < all.length });
   }
 
-  private done(course: Course, object: Intent | Refund, decision: () => void): StripeAnswer {
+  private done(course: Course, object: Intent | Refund, decision: () => void, expand = false): StripeAnswer {
     if (course === "undecided") this.undecided.push(decision);
     else decision();
-    return ok(object);
+    return ok(expand && object.object === "payment_intent" ? this.expanded(object) : object);
   }
 
   private end(intent: Intent, reason: string | null): void {

@@ -43,6 +43,11 @@ export async function behave(
     case "slow":
       await keep({ is: "in_flight", dueAt: inMs(behaviour.ms) });
       return { landsAfterMs: behaviour.ms };
+    case "fails_later": {
+      const answer = await moveMoney(tables, request, now);
+      if (answer.outcome === "succeeded") await keep({ is: "failing", answer, dueAt: inMs(behaviour.ms) });
+      return atOnce(answer);
+    }
     case "error_500":
       await keep({ is: "lost" });
       return atOnce(serverError);
@@ -55,6 +60,9 @@ export async function behave(
     case "processing":
       await keep({ is: "deciding", dueAt: inMs(DECISION_MS) });
       return atOnce({ outcome: "unknown", reason: "processing" });
+    case "captured_elsewhere":
+      await captureElsewhere(tables, request, now);
+      return atOnce(await moveMoney(tables, request, now));
   }
 }
 
@@ -67,4 +75,20 @@ async function loseAuthorization(tables: GatewayTables, request: LedgerRequest):
   const authorization = await tables.authorization(request.authorizationReference);
   if (authorization?.status !== "open") return;
   await tables.putAuthorization({ ...authorization, status: "gone", reserved: 0n });
+}
+
+/** As somebody does in the gateway's dashboard. */
+async function captureElsewhere(tables: GatewayTables, request: LedgerRequest, at: Date): Promise<void> {
+  if (request.authorizationReference === null) return;
+  const authorization = await tables.authorization(request.authorizationReference);
+  if (authorization?.status !== "open") return;
+  const { amount } = authorization;
+  await tables.putAuthorization({
+    ...authorization,
+    status: "captured",
+    reserved: 0n,
+    captured: amount.amount,
+  });
+  const { paymentId } = request;
+  await tables.appendMove({ paymentId, kind: "capture", gatewayKey: "elsewhere", amount, at });
 }

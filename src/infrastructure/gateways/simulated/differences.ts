@@ -1,12 +1,11 @@
-import { formatMoney, type Money } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/operation";
-import type { LedgerEntry } from "./gateway-ledger";
+import type { LedgerAmount, LedgerEntry } from "./gateway-ledger";
 
 interface Asked {
   readonly kind: OperationKind;
   readonly paymentId: string;
   readonly operationId: string;
-  readonly amount: Money;
+  readonly amount: LedgerAmount;
   readonly authorizationReference: string | null;
   readonly paymentMethod?: string | null;
 }
@@ -20,7 +19,7 @@ export function differences(entry: LedgerEntry, asked: Asked): string | null {
   compare("kind", entry.kind, asked.kind);
   compare("payment", entry.paymentId, asked.paymentId);
   compare("operation", entry.operationId, asked.operationId);
-  compare("amount", formatMoney(entry.amount), formatMoney(asked.amount));
+  compare("amount", inWords(entry.amount), inWords(asked.amount));
   if (entry.kind !== "authorize") {
     compare("authorization", entry.authorizationReference, asked.authorizationReference);
   } else if (asked.paymentMethod !== undefined) {
@@ -28,4 +27,8 @@ export function differences(entry: LedgerEntry, asked: Asked): string | null {
     compare("payment method", entry.paymentMethod, asked.paymentMethod);
   }
   return found.length === 0 ? null : found.join("; ");
+}
+
+function inWords({ amount, currency }: LedgerAmount): string {
+  return `${amount} minor units of ${currency}`;
 }

@@ -1,6 +1,12 @@
-import type { RecordedAnswer } from "../../../application/ports/payment-gateway";
-import type { Money } from "../../../domain/money";
+import type { Mismatch, RecordedAnswer } from "../../../application/ports/payment-gateway";
+import type { Currency } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/operation";
+
+/** So many units, as they were sent: it moves what it is told to, and converts nothing. */
+export interface LedgerAmount {
+  readonly amount: bigint;
+  readonly currency: Currency;
+}
 
 /**
  * What the simulated gateway remembers. Every adapter MUST
@@ -16,6 +22,11 @@ export interface GatewayLedger {
     work: (tables: GatewayTables) => Promise<T>,
     looksAt?: LooksAt,
   ): Promise<T>;
+  /**
+   * Resolves when it takes writes. Absent where it cannot fail by itself: in memory, or in the store's own database, which
+   * is asked already.
+   */
+  ping?(): Promise<void>;
   /** Payments with an entry that is due by then. */
   duePayments(now: Date): Promise<readonly string[]>;
   /** Over all payments. */
@@ -49,7 +60,7 @@ export interface LedgerRequest {
   readonly operationId: string;
   readonly paymentId: string;
   readonly kind: OperationKind;
-  readonly amount: Money;
+  readonly amount: LedgerAmount;
   /** Null for an authorize. */
   readonly authorizationReference: string | null;
   /** Null for everything but an authorize. */
@@ -70,13 +81,18 @@ export type LedgerState =
   | { readonly is: "deciding"; readonly dueAt: Date }
   /** Answers with the same 500 for ever. */
   | { readonly is: "broken" }
-  | { readonly is: "recorded"; readonly answer: RecordedAnswer };
+  | { readonly is: "recorded"; readonly answer: LedgerAnswer }
+  /** A refund that is recorded as this, and fails then. */
+  | { readonly is: "failing"; readonly answer: LedgerAnswer; readonly dueAt: Date };
+
+/** What a key is answered with from then on. */
+export type LedgerAnswer = RecordedAnswer | Required<Mismatch>;
 
 export interface LedgerAuthorization {
   readonly reference: string;
   /** Null if it was made elsewhere. */
   readonly paymentId: string | null;
-  readonly amount: Money;
+  readonly amount: LedgerAmount;
   readonly paymentMethod: string;
   readonly status: "open" | "captured" | "voided" | "gone";
   /** Still held on the customer's card. */
@@ -91,7 +107,7 @@ export interface GatewayMove {
   readonly paymentId: string;
   readonly kind: OperationKind;
   readonly gatewayKey: string;
-  readonly amount: Money;
+  readonly amount: LedgerAmount;
   readonly at: Date;
 }
 

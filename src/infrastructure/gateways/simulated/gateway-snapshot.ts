@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { parseCurrency } from "../../../domain/money";
+import type { Currency } from "../../../domain/money";
 import type { GatewayMove, LedgerAuthorization, LedgerEntry } from "./gateway-ledger";
 
 /** Everything a ledger holds. */
@@ -18,8 +18,9 @@ const minorUnits = z.codec(z.string().regex(/^\d{1,30}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (amount) => amount.toString(),
 });
-const currency = z.codec(z.string(), z.custom<ReturnType<typeof parseCurrency>>(), {
-  decode: (text) => parseCurrency(text),
+/** Also one that has been withdrawn since. */
+const currency = z.codec(z.string().regex(/^[A-Z]{3}$/), z.custom<Currency>(), {
+  decode: (code) => code as Currency,
   encode: (code) => code,
 });
 const amount = z.object({ amount: minorUnits, currency });
@@ -28,6 +29,7 @@ export const recordedAnswerSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("succeeded"), reference: z.string() }),
   z.object({ outcome: z.literal("declined"), reason: z.string() }),
   z.object({ outcome: z.literal("authorization_gone"), reason: z.string() }),
+  z.object({ outcome: z.literal("mismatch"), evidence: z.string(), reference: z.string() }),
 ]);
 
 const snapshotSchema = z.object({
@@ -47,6 +49,7 @@ const snapshotSchema = z.object({
         z.object({ is: z.literal("deciding"), dueAt: instant }),
         z.object({ is: z.literal("broken") }),
         z.object({ is: z.literal("recorded"), answer: recordedAnswerSchema }),
+        z.object({ is: z.literal("failing"), answer: recordedAnswerSchema, dueAt: instant }),
       ]),
     }),
   ),

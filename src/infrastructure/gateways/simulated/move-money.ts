@@ -1,5 +1,10 @@
-import type { RecordedAnswer } from "../../../application/ports/payment-gateway";
-import type { GatewayTables, LedgerAuthorization, LedgerEntry, LedgerRequest } from "./gateway-ledger";
+import type {
+  GatewayTables,
+  LedgerAnswer,
+  LedgerAuthorization,
+  LedgerEntry,
+  LedgerRequest,
+} from "./gateway-ledger";
 
 /**
  * Carries a request out and records the answer for its key. Naive on purpose: it looks at this one request and at
@@ -10,7 +15,7 @@ export async function moveMoney(
   tables: GatewayTables,
   request: LedgerRequest,
   at: Date,
-): Promise<RecordedAnswer> {
+): Promise<LedgerAnswer> {
   const answer = await carryOut(tables, request);
   if (answer.outcome === "succeeded") {
     const { paymentId, kind, gatewayKey, amount } = request;
@@ -20,18 +25,35 @@ export async function moveMoney(
   return answer;
 }
 
+/** What an entry comes to when its time has come. */
+export async function carryOutDue(tables: GatewayTables, entry: LedgerEntry): Promise<void> {
+  if (entry.state.is === "failing") await failRefund(tables, entry);
+  else if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
+}
+
+/** The money is back with the merchant. That it was given back once stays in the list of what moved. */
+async function failRefund(tables: GatewayTables, entry: LedgerEntry): Promise<void> {
+  const { authorizationReference: reference, amount } = entry;
+  const authorization = reference === null ? null : await tables.authorization(reference);
+  if (authorization !== null) {
+    const refunded = authorization.refunded - amount.amount;
+    await tables.putAuthorization({ ...authorization, refunded });
+  }
+  await record(tables, entry, declined("refund_failed"));
+}
+
 /** Binds an answer to the key without moving anything. */
 export async function record(
   tables: GatewayTables,
   request: LedgerRequest,
-  answer: RecordedAnswer,
-): Promise<RecordedAnswer> {
+  answer: LedgerAnswer,
+): Promise<LedgerAnswer> {
   const entry: LedgerEntry = { ...request, state: { is: "recorded", answer } };
   await tables.putEntry(entry);
   return answer;
 }
 
-async function carryOut(tables: GatewayTables, request: LedgerRequest): Promise<RecordedAnswer> {
+async function carryOut(tables: GatewayTables, request: LedgerRequest): Promise<LedgerAnswer> {
   if (request.kind === "authorize") return authorize(tables, request);
   const authorization =
     request.authorizationReference === null
@@ -50,7 +72,7 @@ async function carryOut(tables: GatewayTables, request: LedgerRequest): Promise<
   }
 }
 
-async function authorize(tables: GatewayTables, request: LedgerRequest): Promise<RecordedAnswer> {
+async function authorize(tables: GatewayTables, request: LedgerRequest): Promise<LedgerAnswer> {
   const reference = `auth_${request.gatewayKey}`;
   await tables.putAuthorization({
     reference,
@@ -69,7 +91,7 @@ async function capture(
   tables: GatewayTables,
   request: LedgerRequest,
   authorization: LedgerAuthorization,
-): Promise<RecordedAnswer> {
+): Promise<LedgerAnswer> {
   if (authorization.status === "voided") return gone("voided");
   if (authorization.status === "gone") return gone("expired");
   await tables.putAuthorization({
@@ -86,14 +108,14 @@ async function release(
   tables: GatewayTables,
   request: LedgerRequest,
   authorization: LedgerAuthorization,
-): Promise<RecordedAnswer> {
+): Promise<LedgerAnswer> {
   switch (authorization.status) {
     case "voided":
       return gone("voided");
     case "gone":
       return gone("expired");
     case "captured":
-      return declined("already_captured");
+      return capturedInstead(authorization);
     case "open":
       await tables.putAuthorization({ ...authorization, status: "voided", reserved: 0n });
       return { outcome: "succeeded", reference: `void_${request.gatewayKey}` };
@@ -104,7 +126,7 @@ async function refund(
   tables: GatewayTables,
   request: LedgerRequest,
   authorization: LedgerAuthorization,
-): Promise<RecordedAnswer> {
+): Promise<LedgerAnswer> {
   if (authorization.captured === 0n) return declined("not_captured");
   await tables.putAuthorization({
     ...authorization,
@@ -113,10 +135,16 @@ async function refund(
   return { outcome: "succeeded", reference: `refund_${request.gatewayKey}` };
 }
 
-function declined(reason: string): RecordedAnswer {
+/** Evidence, and no refusal: whoever wanted the money let go has to hear that it was taken. */
+function capturedInstead({ reference, captured, amount }: LedgerAuthorization): LedgerAnswer {
+  const evidence = `${reference}: ${captured} ${amount.currency} captured, while it was to be voided`;
+  return { outcome: "mismatch", evidence, reference };
+}
+
+function declined(reason: string): LedgerAnswer {
   return { outcome: "declined", reason };
 }
 
-function gone(reason: string): RecordedAnswer {
+function gone(reason: string): LedgerAnswer {
   return { outcome: "authorization_gone", reason };
 }

@@ -15,17 +15,23 @@ export type TokenBehaviour =
   /** A 500 that belongs to the key from now on. */
   | { readonly does: "error_500_stored" }
   | { readonly does: "unreachable" }
+  /** A refund that succeeds, and fails that much later: the customer's bank sends the money back. */
+  | { readonly does: "fails_later"; readonly ms: number }
   /** Accepted, decided a few seconds later. */
-  | { readonly does: "processing" };
+  | { readonly does: "processing" }
+  /** Somebody else has captured the authorization by then, without a key of ours. */
+  | { readonly does: "captured_elsewhere" };
 
 export interface PaymentMethodToken {
   readonly actsOn: OperationKind;
   readonly behaviour: TokenBehaviour;
 }
 
+type TimedBehaviour = "late" | "slow" | "fails_later";
+
 /** Nine digits of milliseconds are eleven days: longer than any authorization here lives. */
 const TOKEN =
-  /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|authorization_gone)|(late|slow)_(\d{1,9}))$/;
+  /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|authorization_gone|captured_elsewhere)|(late|slow|fails_later)_(\d{1,9}))$/;
 
 /** Null for what is no token. A token without an operation's name is about the capture, except `tok_decline`. */
 export function parsePaymentMethodToken(text: string): PaymentMethodToken | null {
@@ -35,9 +41,13 @@ export function parsePaymentMethodToken(text: string): PaymentMethodToken | null
   const actsOn = (kind ?? (plain === "decline" ? "authorize" : "capture")) as OperationKind;
   // An authorization that is only being made cannot be gone.
   if (actsOn === "authorize" && plain === "authorization_gone") return null;
+  // Only a void asks whether somebody has captured: the rest is carried out as it comes.
+  if (actsOn !== "void" && plain === "captured_elsewhere") return null;
+  // Only a refund comes back after it was made.
+  if (actsOn !== "refund" && timed === "fails_later") return null;
   const behaviour =
     timed === undefined
-      ? { does: plain as Exclude<TokenBehaviour["does"], "late" | "slow"> }
-      : { does: timed as "late" | "slow", ms: Number(ms) };
+      ? { does: plain as Exclude<TokenBehaviour["does"], TimedBehaviour> }
+      : { does: timed as TimedBehaviour, ms: Number(ms) };
   return { actsOn, behaviour };
 }

@@ -10,7 +10,7 @@ import { authorizationRow, entryRow, moveRow, type Row } from "./sql-gateway-row
 
 const MAX_CONNECTIONS = 5;
 /** Shorter than a caller's patience with the gateway: a stuck database is an unknown outcome, not a hanging one. */
-const STATEMENT_TIMEOUT_MS = 2_000;
+const LIMIT_MS = 2_000;
 /** Of several works on one payment, one is always done: this many would have to be at it at once. */
 const ATTEMPTS = 100;
 
@@ -43,10 +43,10 @@ export class PostgresGatewayLedger implements GatewayLedger {
     const database = new PostgresDatabase(url, {
       applicationName: "holdfast simulated gateway",
       maxConnections: MAX_CONNECTIONS,
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      limitsMs: { save: LIMIT_MS, read: LIMIT_MS, list: LIMIT_MS },
     });
     try {
-      return new PostgresGatewayLedger(database, await database.session(migrateGatewaySchema));
+      return new PostgresGatewayLedger(database, await migrateGatewaySchema(database));
     } catch (error) {
       await database.close();
       throw error;

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import type { PostgresDatabase } from "../../persistence/postgres-database";
 import type { Client } from "../../persistence/postgres-driver";
+import { changeSchema, takeStep } from "../../persistence/postgres-schema-change";
 import { integer, type Row } from "./sql-gateway-rows";
 
 /** In order. Once released, a step never changes: a correction is the next one. */
@@ -24,17 +26,15 @@ const STEPS: readonly string[] = [
   `CREATE TABLE gateway_versions (payment_id TEXT PRIMARY KEY, version BIGINT NOT NULL);`,
 ];
 
-/** Instances that start together wait for the one that makes the tables. */
-const LOCK_TIMEOUT = "60s";
-
 /**
  * Makes what is missing, and resolves with the schema's name, quoted: `holdfast_gateway`; beside a store that is not in
- * `public`, named after where that is. If it throws, the session ends, and what it had begun with it.
+ * `public`, named after where that is.
  */
-export async function migrateGatewaySchema(client: Client): Promise<string> {
-  await client.query("BEGIN");
-  await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK.toString()]);
+export function migrateGatewaySchema(database: PostgresDatabase): Promise<string> {
+  return changeSchema(database, MIGRATION_LOCK, migrateOver);
+}
+
+async function migrateOver(client: Client): Promise<string> {
   const { rows } = await client.query<{ current: string | null }>("SELECT current_schema() AS current");
   const current = rows[0]?.current ?? "public";
   const schema = client.escapeIdentifier(`${current === "public" ? "holdfast" : current}_gateway`);
@@ -49,10 +49,9 @@ export async function migrateGatewaySchema(client: Client): Promise<string> {
     );
   }
   if (version < STEPS.length) {
-    for (const step of STEPS.slice(version)) await client.query(step);
+    for (const step of STEPS.slice(version)) await takeStep(client, step);
     await client.query("INSERT INTO gateway_schema VALUES ($1)", [STEPS.length]);
   }
-  await client.query("COMMIT");
   return schema;
 }
 

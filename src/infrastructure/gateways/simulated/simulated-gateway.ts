@@ -28,7 +28,7 @@ import type {
 import { behave, serverError, timedOut, type Received } from "./behave";
 import { differences } from "./differences";
 import { lookUp } from "./look-up";
-import { moveMoney, record } from "./move-money";
+import { carryOutDue, moveMoney, record } from "./move-money";
 import { parsePaymentMethodToken } from "./payment-method-token";
 
 export interface SimulatedGatewayOptions {
@@ -169,7 +169,7 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
       paymentId,
       async (tables) => {
         for (const entry of await tables.dueEntries(paymentId, this.clock.now())) {
-          if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
+          await carryOutDue(tables, entry);
         }
         return work(tables);
       },
@@ -202,6 +202,7 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
     if (other !== null) return { outcome: "unknown", reason: `key_reused: ${other}` };
     switch (entry.state.is) {
       case "recorded":
+      case "failing":
         return entry.state.answer;
       case "deciding":
         return { outcome: "unknown", reason: "processing" };
@@ -220,6 +221,7 @@ function recorded(entry: LedgerEntry, request: FindRequest): FindAnswer {
   if (other !== null) return { outcome: "mismatch", evidence: `${entry.gatewayKey}: ${other}` };
   switch (entry.state.is) {
     case "recorded":
+    case "failing":
       return entry.state.answer;
     case "deciding":
       return { outcome: "pending" };
@@ -241,7 +243,8 @@ function inLedger(
   kind: OperationKind,
   { gatewayKey, operationId, paymentId, amount }: Omit<MovementRequest, "authorizationReference">,
 ): Pick<LedgerRequest, "kind" | "gatewayKey" | "operationId" | "paymentId" | "amount"> {
-  return { kind, gatewayKey, operationId, paymentId, amount };
+  const units = { amount: amount.amount, currency: amount.currency };
+  return { kind, gatewayKey, operationId, paymentId, amount: units };
 }
 
 function ledgerFailed(error: unknown): string {

@@ -1,8 +1,15 @@
 import { z } from "zod";
 
-import { parseCurrency, type Money } from "../../../domain/money";
+import type { Currency } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/operation";
-import type { GatewayMove, LedgerAuthorization, LedgerEntry, LedgerState } from "./gateway-ledger";
+import type {
+  GatewayMove,
+  LedgerAmount,
+  LedgerAnswer,
+  LedgerAuthorization,
+  LedgerEntry,
+  LedgerState,
+} from "./gateway-ledger";
 import { recordedAnswerSchema } from "./gateway-snapshot";
 
 const authorizationStatus = z.enum(["open", "captured", "voided", "gone"]);
@@ -16,7 +23,7 @@ export function toEntry(row: Row): LedgerEntry {
     operationId: text(row, "operation_id"),
     paymentId: text(row, "payment_id"),
     kind: text(row, "kind") as OperationKind,
-    amount: toMoney(row),
+    amount: toAmount(row),
     authorizationReference: textOrNull(row, "authorization_reference"),
     paymentMethod: textOrNull(row, "payment_method"),
     state: toState(row),
@@ -33,15 +40,21 @@ function toState(row: Row): LedgerState {
     case "deciding":
       return { is, dueAt: instant(row, "due_at") };
     case "recorded":
-      return { is, answer: recordedAnswerSchema.parse(JSON.parse(text(row, "answer"))) };
+      return { is, answer: answerIn(row) };
+    case "failing":
+      return { is, answer: answerIn(row), dueAt: instant(row, "due_at") };
   }
+}
+
+function answerIn(row: Row): LedgerAnswer {
+  return recordedAnswerSchema.parse(JSON.parse(text(row, "answer")));
 }
 
 export function toAuthorization(row: Row): LedgerAuthorization {
   return {
     reference: text(row, "reference"),
     paymentId: textOrNull(row, "payment_id"),
-    amount: toMoney(row),
+    amount: toAmount(row),
     paymentMethod: text(row, "payment_method"),
     status: authorizationStatus.parse(row["status"]),
     reserved: integer(row, "reserved"),
@@ -55,13 +68,13 @@ export function toMove(row: Row): GatewayMove {
     paymentId: text(row, "payment_id"),
     kind: text(row, "kind") as OperationKind,
     gatewayKey: text(row, "gateway_key"),
-    amount: toMoney(row),
+    amount: toAmount(row),
     at: instant(row, "at"),
   };
 }
 
-function toMoney(row: Row): Money {
-  return { amount: integer(row, "amount"), currency: parseCurrency(text(row, "currency")) };
+function toAmount(row: Row): LedgerAmount {
+  return { amount: integer(row, "amount"), currency: text(row, "currency") as Currency };
 }
 
 export function text(row: Row, column: string): string {
@@ -87,7 +100,7 @@ export function entryRow(entry: LedgerEntry) {
     authorization_reference: entry.authorizationReference,
     payment_method: entry.paymentMethod,
     state: state.is,
-    answer: state.is === "recorded" ? JSON.stringify(state.answer) : null,
+    answer: "answer" in state ? JSON.stringify(state.answer) : null,
     due_at: "dueAt" in state ? BigInt(state.dueAt.getTime()) : null,
   } satisfies Row;
 }

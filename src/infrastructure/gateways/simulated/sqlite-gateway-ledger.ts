@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { CompiledQuery } from "kysely";
-import { SqliteDatabase } from "../../persistence/sqlite-database";
+import type { LostLog } from "../../persistence/sqlite-commit-mark";
+import { SqliteDatabase, type SqliteOptions } from "../../persistence/sqlite-database";
 import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger";
 import { integer, type Row, type SqlValue } from "./sql-gateway-rows";
 import { selectDuePayments, selectTotals, SqlGatewayTables, type SqlRunner } from "./sql-gateway-tables";
@@ -43,15 +44,19 @@ export class SqliteGatewayLedger implements GatewayLedger {
   private constructor(private readonly database: SqliteDatabase) {}
 
   /** Opens the file, and makes it and its folder if they are missing. */
-  static async open(path: string): Promise<SqliteGatewayLedger> {
-    const ledger = new SqliteGatewayLedger(await SqliteDatabase.open(path));
+  static async open(path: string, options: SqliteOptions = {}): Promise<SqliteGatewayLedger> {
+    const ledger = new SqliteGatewayLedger(await SqliteDatabase.open(path, options));
     try {
-      await ledger.migrate(path);
+      if (ledger.lostLog?.isAccepted !== false) await ledger.migrate(path);
       return ledger;
     } catch (error) {
       ledger.close();
       throw error;
     }
+  }
+
+  get lostLog(): LostLog | null {
+    return this.database.lostLog;
   }
 
   close(): void {
@@ -74,6 +79,10 @@ export class SqliteGatewayLedger implements GatewayLedger {
     return result;
   }
 
+  ping(): Promise<void> {
+    return this.database.assertWritable();
+  }
+
   duePayments(now: Date): Promise<readonly string[]> {
     return selectDuePayments(this.committed, now);
   }
@@ -83,7 +92,7 @@ export class SqliteGatewayLedger implements GatewayLedger {
   }
 
   private async migrate(path: string): Promise<void> {
-    await this.database.transaction(() => {
+    const isMade = await this.database.transaction(() => {
       const [row] = this.all("PRAGMA user_version");
       const version = row === undefined ? 0n : integer(row, "user_version");
       if (version > SCHEMA_VERSION) {
@@ -92,8 +101,9 @@ export class SqliteGatewayLedger implements GatewayLedger {
         );
       }
       if (version === 0n) this.database.execute(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-      return true;
+      return version === 0n;
     });
+    if (isMade) this.database.checkpoint();
   }
 
   private all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {

@@ -1,3 +1,4 @@
+import type { OperationKind } from "../../../domain/operation";
 import { StripeTransportError } from "./stripe-transport";
 
 /** What is read of an error of the official package. By its fields: classes differ between module copies. */
@@ -18,12 +19,29 @@ export interface ErrorMeaning {
 }
 
 interface ErrorRow {
-  readonly when: (failure: StripeFailure) => boolean;
+  readonly when: (failure: StripeFailure, kind?: OperationKind) => boolean;
   readonly means: ErrorMeaning["outcome"];
 }
 
-/** Refused while the parameters were read, the same way for every copy of the request, or for good by the account. */
+/**
+ * Refused while the parameters were read, the same way for every copy of the request, or for good by the account. A copy
+ * that was accepted before is answered from the memory of its key, and never comes to be refused.
+ */
 const REFUSALS = new Set([
+  "parameter_missing",
+  "parameter_unknown",
+  "parameters_exclusive",
+  "parameter_invalid_empty",
+  "parameter_invalid_string_blank",
+  "parameter_invalid_string_empty",
+  "payment_intent_invalid_parameter",
+  "payment_intent_incompatible_payment_method",
+  "payment_method_unsupported_type",
+  "payment_method_billing_details_address_missing",
+  "charge_exceeds_source_limit",
+  "charge_exceeds_transaction_limit",
+  "country_unsupported",
+  "testmode_charges_only",
   "amount_too_large",
   "amount_too_small",
   "invalid_charge_amount",
@@ -39,6 +57,14 @@ const REFUSALS = new Set([
   "payment_method_currency_mismatch",
   "payment_method_unexpected_state",
 ]);
+
+/**
+ * What is said about these without a code is about the request alone: no such currency for this account, an amount that
+ * the currency cannot have. `amount` is not among them: a refund uses the word for what is left of the payment, too.
+ */
+const REFUSED_PARAMETERS = new Set(["currency", "amount_to_capture"]);
+
+const NAMED_PARAMETERS = new Set([...REFUSED_PARAMETERS, "amount"]);
 
 /** The object is not in a state for this: perhaps because this very operation has changed it already. */
 const STATE_CODES = new Set([
@@ -66,7 +92,11 @@ const rows: readonly ErrorRow[] = [
   // 409: the same key is being carried out right now. 5xx: perhaps done, perhaps not, and now this key's answer.
   { when: ({ statusCode = 0 }) => statusCode === 409 || statusCode >= 500, means: "unknown" },
   { when: ({ rawType }) => rawType === "idempotency_error", means: "unknown" },
-  { when: ({ code }) => code === "charge_expired_for_capture", means: "authorization_gone" },
+  {
+    when: ({ code }) =>
+      code === "charge_expired_for_capture" || code === "capture_charge_authorization_expired",
+    means: "authorization_gone",
+  },
   { when: ({ statusCode, rawType }) => statusCode === 402 && rawType === "card_error", means: "declined" },
   { when: ({ statusCode, code = "" }) => statusCode === 400 && STATE_CODES.has(code), means: "look" },
   { when: ({ statusCode, code = "" }) => statusCode === 400 && REFUSALS.has(code), means: "declined" },
@@ -76,21 +106,41 @@ const rows: readonly ErrorRow[] = [
       statusCode === 400 && code === "resource_missing" && param === "payment_method",
     means: "declined",
   },
+  { when: (failure) => isAbout(failure, REFUSED_PARAMETERS), means: "declined" },
+  // Nothing is there before it is authorized that its amount could be too much of.
+  {
+    when: (failure, kind) => kind === "authorize" && isAbout(failure, new Set(["amount"])),
+    means: "declined",
+  },
   // Refunding more than is left has no code of its own.
   {
-    when: ({ statusCode, code, param }) => statusCode === 400 && code === undefined && param === "amount",
+    when: (failure) => isAbout(failure, new Set(["amount"])),
     means: "look",
   },
 ];
 
-export function meaningOf(error: unknown): ErrorMeaning {
+/** `kind` is what was being sent; left out for a question. */
+export function meaningOf(error: unknown, kind?: OperationKind): ErrorMeaning {
   const failure = (typeof error === "object" && error !== null ? error : {}) as StripeFailure;
-  return { outcome: rows.find(({ when }) => when(failure))?.means ?? "unknown", reason: reasonOf(failure) };
+  const row = rows.find(({ when }) => when(failure, kind));
+  return { outcome: row?.means ?? "unknown", reason: reasonOf(failure) };
+}
+
+function isAbout({ statusCode, rawType, code, param }: StripeFailure, parameters: Set<string>): boolean {
+  return (
+    statusCode === 400 &&
+    rawType === "invalid_request_error" &&
+    code === undefined &&
+    param !== undefined &&
+    parameters.has(param)
+  );
 }
 
 /** Codes only: Stripe's sentences may quote what was sent. */
-function reasonOf({ detail, decline_code, code, rawType, statusCode }: StripeFailure): string {
+function reasonOf(failure: StripeFailure): string {
+  const { detail, decline_code, code, rawType, statusCode, param } = failure;
   if (statusCode === undefined) return transport(detail)?.message ?? "no answer that makes sense";
+  if (param !== undefined && isAbout(failure, NAMED_PARAMETERS)) return `invalid_${param}`;
   return decline_code ?? code ?? rawType ?? `http_${statusCode}`;
 }
 

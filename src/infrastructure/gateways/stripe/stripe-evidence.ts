@@ -1,4 +1,5 @@
 import type { FindAnswer, FindRequest } from "../../../application/ports/payment-gateway";
+import { isUnitCertain } from "../../../domain/money";
 import { toStripeAmount } from "./stripe-amount";
 import type { PaymentIntentSeen, RefundSeen } from "./stripe-objects";
 
@@ -9,6 +10,8 @@ export const operationIdIn = {
   refund: "holdfast_refund",
 } as const;
 export const PAYMENT_ID = "holdfast_payment";
+/** Written by whoever makes an intent elsewhere: the merchant that may import it. */
+export const MERCHANT = "holdfast_merchant";
 
 /** What is compared with Stripe's objects. */
 export type Sought = Pick<FindRequest, "operationId" | "paymentId" | "amount">;
@@ -22,7 +25,7 @@ export function authorizeEvidence(intent: PaymentIntentSeen, sought: Sought): Fi
   switch (intent.status) {
     case "requires_capture":
       return intent.amount_capturable === intent.amount
-        ? succeeded(intent.id)
+        ? { ...succeeded(intent.id), ...(intent.captureBefore && { expiresAt: intent.captureBefore }) }
         : mismatch(intent.id, `only ${intent.amount_capturable} of ${intent.amount} are capturable`);
     case "processing":
       return { outcome: "pending" };
@@ -58,7 +61,9 @@ export function captureEvidence(intent: PaymentIntentSeen, sought: Sought): Find
 }
 
 export function voidEvidence(intent: PaymentIntentSeen, sought: Sought): FindAnswer {
-  if (intent.amount !== toStripeAmount(sought.amount) || !sameCurrency(intent, sought)) {
+  // A cancellation names no amount. Where the unit of ours is not certain, the intent alone says what was let go.
+  const otherAmount = isUnitCertain(sought.amount) && intent.amount !== toStripeAmount(sought.amount);
+  if (otherAmount || !sameCurrency(intent, sought)) {
     return mismatch(intent.id, `${intent.amount} ${intent.currency} are authorized`);
   }
   switch (intent.status) {
@@ -73,7 +78,11 @@ export function voidEvidence(intent: PaymentIntentSeen, sought: Sought): FindAns
     case "requires_payment_method":
       return { outcome: "authorization_gone", reason: intent.status };
     case "succeeded":
-      return mismatch(intent.id, "captured, while it was to be voided");
+      return mismatch(
+        intent.id,
+        `${intent.amount_received} ${intent.currency} captured, while it was to be voided`,
+        intent.latest_charge ?? intent.id,
+      );
     default:
       return { outcome: "unknown", reason: intent.status };
   }
@@ -131,6 +140,6 @@ function succeeded(reference: string): FindAnswer {
   return { outcome: "succeeded", reference };
 }
 
-function mismatch(id: string, what: string): FindAnswer {
-  return { outcome: "mismatch", evidence: `${id}: ${what}` };
+function mismatch(id: string, what: string, reference = id): FindAnswer {
+  return { outcome: "mismatch", evidence: `${id}: ${what}`, reference };
 }

@@ -113,9 +113,12 @@ async function findAuthorization(
     }
     reference = first.id;
   }
-  return evidence(await retrieveIntent(stripe, reference, timeout), (seen) =>
-    authorizeEvidence(seen, request),
+  const intent = await stripe.paymentIntents.retrieve(
+    reference,
+    { expand: ["latest_charge"] },
+    { timeout: timeout() },
   );
+  return evidence(seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
 }
 
 export async function retrieveIntent(

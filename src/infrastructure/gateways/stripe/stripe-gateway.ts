@@ -12,6 +12,8 @@ import type {
   MovementRequest,
   PaymentGateway,
 } from "../../../application/ports/payment-gateway";
+import { formatMoney } from "../../../domain/money";
+import type { OperationKind } from "../../../domain/operation";
 import { toStripeAmount } from "./stripe-amount";
 import { openStripeClient } from "./stripe-client";
 import { meaningOf } from "./stripe-errors";
@@ -43,6 +45,8 @@ export interface StripeGatewayOptions {
   readonly transport?: StripeTransport;
 }
 
+type Sent = Omit<MovementRequest, "authorizationReference"> & { readonly kind: OperationKind };
+
 /** Stripe keeps a key for at least this long. */
 const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
 
@@ -69,7 +73,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
-    return this.send(request, async (amount, timeout) => {
+    return this.sendAmount({ ...request, kind: "authorize" }, async (amount, timeout) => {
       const intent = await this.stripe.paymentIntents.create(
         {
           amount,
@@ -81,6 +85,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
           error_on_requires_action: true,
           automatic_payment_methods: { enabled: true, allow_redirects: "never" },
           metadata: labels("authorize", request),
+          // Has the end of the authorization in it.
+          expand: ["latest_charge"],
         },
         { idempotencyKey: request.gatewayKey, timeout: timeout() },
       );
@@ -90,8 +96,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   capture(request: MovementRequest): Promise<GatewayAnswer> {
     const { authorizationReference } = request;
-    return this.send(
-      request,
+    return this.sendAmount(
+      { ...request, kind: "capture" },
       async (amount, timeout) => {
         const intent = await this.stripe.paymentIntents.capture(
           authorizationReference,
@@ -108,8 +114,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   void(request: MovementRequest): Promise<GatewayAnswer> {
     const { authorizationReference } = request;
     return this.send(
-      request,
-      async (_amount, timeout) => {
+      { ...request, kind: "void" },
+      async (timeout) => {
         const intent = await this.stripe.paymentIntents.cancel(
           authorizationReference,
           { cancellation_reason: "requested_by_customer" },
@@ -121,7 +127,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         // This key was refused, so whatever ended the authorization, it was not this void.
         const seen = await retrieveIntent(this.stripe, authorizationReference, timeout);
         if (seen?.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
-        if (seen?.status === "succeeded") return { outcome: "declined", reason: "already_captured" };
+        if (seen?.status === "succeeded") return voidEvidence(seen, request);
         return { outcome: "unknown", reason: seen?.status ?? "no such payment intent" };
       },
     );
@@ -129,8 +135,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   refund(request: MovementRequest): Promise<GatewayAnswer> {
     const { authorizationReference } = request;
-    return this.send(
-      request,
+    return this.sendAmount(
+      { ...request, kind: "refund" },
       async (amount, timeout) => {
         const refund = await this.stripe.refunds.create(
           { payment_intent: authorizationReference, amount, metadata: labels("refund", request) },
@@ -147,6 +153,13 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   async find(request: FindRequest): Promise<FindAnswer> {
     const timeout = timeLeft(request.timeoutMs);
+    // Nothing can be compared with it, and "absent" would have it sent again: whatever Stripe has, a person has to see.
+    if (request.kind !== "void" && toStripeAmount(request.amount) === "currency_unit_unknown") {
+      return {
+        outcome: "mismatch",
+        evidence: `currency_unit_unknown: nobody knows for certain what ${formatMoney(request.amount)} are`,
+      };
+    }
     try {
       return await findByObjects(this.stripe, request, timeout);
     } catch (error) {
@@ -164,20 +177,28 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     );
   }
 
-  /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
-  private async send(
-    request: Omit<MovementRequest, "authorizationReference">,
+  /** Nothing is sent of an amount that Stripe has no number for, in no copy of it: so this is for good. */
+  private async sendAmount(
+    request: Sent,
     call: (amount: number, timeout: TimeLeft) => Promise<FindAnswer>,
     look?: (reason: string, timeout: TimeLeft) => Promise<FindAnswer>,
   ): Promise<GatewayAnswer> {
-    const timeout = timeLeft(request.timeoutMs);
     const amount = toStripeAmount(request.amount);
-    // No copy of it can ever be sent, so this is for good.
-    if (amount === null) return { outcome: "declined", reason: "amount_not_representable" };
+    if (typeof amount === "string") return { outcome: "declined", reason: amount };
+    return this.send(request, (timeout) => call(amount, timeout), look);
+  }
+
+  /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
+  private async send(
+    request: Sent,
+    call: (timeout: TimeLeft) => Promise<FindAnswer>,
+    look?: (reason: string, timeout: TimeLeft) => Promise<FindAnswer>,
+  ): Promise<GatewayAnswer> {
+    const timeout = timeLeft(request.timeoutMs);
     try {
-      return answer(await call(amount, timeout));
+      return answer(await call(timeout));
     } catch (error) {
-      const { outcome, reason } = meaningOf(error);
+      const { outcome, reason } = meaningOf(error, request.kind);
       if (outcome !== "look") return { outcome, reason };
       const found = await look?.(reason, timeout).catch(() => undefined);
       return found === undefined || found.outcome === "absent"
@@ -201,8 +222,6 @@ function answer(found: FindAnswer): GatewayAnswer {
       return { outcome: "unknown", reason: "accepted, and not done" };
     case "pending":
       return { outcome: "unknown", reason: "processing" };
-    case "mismatch":
-      return { outcome: "unknown", reason: found.evidence };
     default:
       return found;
   }

@@ -1,8 +1,8 @@
 import type { LookupAnswer } from "../../../application/ports/authorization-lookup";
 import { fromStripeAmount } from "./stripe-amount";
 import { meaningOf } from "./stripe-errors";
-import { PAYMENT_ID } from "./stripe-evidence";
-import { seeCaptureDeadline, seePaymentIntent } from "./stripe-objects";
+import { MERCHANT, PAYMENT_ID } from "./stripe-evidence";
+import { seePaymentIntent } from "./stripe-objects";
 
 /** Reads a PaymentIntent that somebody else has made as an authorization to import. */
 export async function lookedUp(reference: string, retrieve: () => Promise<unknown>): Promise<LookupAnswer> {
@@ -18,19 +18,21 @@ export async function lookedUp(reference: string, retrieve: () => Promise<unknow
   }
   const seen = seePaymentIntent(object);
   if (seen === null) return { outcome: "unknown", reason: "an answer that makes no sense" };
-  if (seen.status === "processing") return { outcome: "unknown", reason: seen.status };
-  if (seen.status !== "requires_capture") return { outcome: "not_capturable", reason: seen.status };
+  const merchant = seen.metadata[MERCHANT] ?? null;
+  if (seen.status === "processing") return { outcome: "undecided", merchant, reason: seen.status };
+  if (seen.status !== "requires_capture") return { outcome: "not_capturable", merchant, reason: seen.status };
   if (seen.amount_capturable !== seen.amount) {
-    return { outcome: "not_capturable", reason: "only a part of it can be captured" };
+    return { outcome: "not_capturable", merchant, reason: "only a part of it can be captured" };
   }
   const amount = fromStripeAmount(seen.amount, seen.currency);
-  if (amount === null) return { outcome: "not_capturable", reason: "amount_not_representable" };
+  if (typeof amount === "string") return { outcome: "not_capturable", merchant, reason: amount };
   return {
     outcome: "found",
+    merchant,
     authorization: {
       reference: seen.id,
       amount,
-      expiresAt: seeCaptureDeadline(object),
+      expiresAt: seen.captureBefore,
       paymentId: seen.metadata[PAYMENT_ID] ?? null,
     },
   };

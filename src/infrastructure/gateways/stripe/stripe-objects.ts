@@ -38,26 +38,29 @@ const refund = z.object({
   failure_reason: z.string().nullish(),
 });
 
-/** Only there when the charge is expanded. */
 const captureDeadline = z.object({
   latest_charge: z.object({
     payment_method_details: z.object({ card: z.object({ capture_before: z.number().int() }) }),
   }),
 });
 
-export type PaymentIntentSeen = z.output<typeof paymentIntent>;
+export type PaymentIntentSeen = z.output<typeof paymentIntent> & {
+  /** When Stripe lets an authorization go by itself. Only there when the charge is expanded. */
+  readonly captureBefore: Date | null;
+};
 export type RefundSeen = z.output<typeof refund>;
 
 /** Null for what is no such object. */
 export function seePaymentIntent(value: unknown): PaymentIntentSeen | null {
-  return paymentIntent.safeParse(value).data ?? null;
+  const seen = paymentIntent.safeParse(value).data;
+  return seen === undefined ? null : { ...seen, captureBefore: seeCaptureDeadline(value) };
 }
 
 export function seeRefund(value: unknown): RefundSeen | null {
   return refund.safeParse(value).data ?? null;
 }
 
-export function seeCaptureDeadline(value: unknown): Date | null {
+function seeCaptureDeadline(value: unknown): Date | null {
   const seen = captureDeadline.safeParse(value).data;
   return seen === undefined
     ? null

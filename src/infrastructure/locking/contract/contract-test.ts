@@ -9,7 +9,9 @@ export type LockContractLayer =
   /** Everybody who excludes other processes: two OS processes, one killed inside. */
   | "keeps processes apart"
   /** Everybody whose lock can be lost while its holder lives. */
-  | "honours its lease";
+  | "honours its lease"
+  /** Everybody whose backend may fall silent. */
+  | "answers in time";
 
 /** A provider in a world of its own, in which nothing is locked. */
 export interface OpenedLocks {
@@ -24,6 +26,8 @@ export interface OpenedLocks {
   readonly recoveryMs?: number;
   /** For "honours its lease". */
   readonly lease?: LeaseHarness;
+  /** For "answers in time": from here on the backend answers nothing, and connections stay open. */
+  silence?(): Promise<void> | void;
 }
 
 export interface ChildCommand {

@@ -5,6 +5,7 @@ import {
   type LockContractTest,
   type OpenedLocks,
 } from "./contract-test";
+import { answersInTime } from "./answers-in-time";
 import { honoursItsLease } from "./honours-its-lease";
 import { keepsCallersApart } from "./keeps-callers-apart";
 import { keepsProcessesApart } from "./keeps-processes-apart";
@@ -31,6 +32,7 @@ export const lockContract: readonly LockContractTest[] = [
   ...keepsCallersApart,
   ...keepsProcessesApart,
   ...honoursItsLease,
+  ...answersInTime,
 ];
 
 /** Registers the contract's tests for one provider. */

@@ -39,6 +39,14 @@ export const honoursItsLease: readonly LockContractTest[] = [
     assert.equal(outcome, "captured");
   }),
 
+  test("has given the lock back when a caller who awaits the release has its answer", async (world) => {
+    const another = await world.lease.another();
+    for (let round = 0; round < 10; round += 1) {
+      await enter(world, "a", async () => round, { release: "await" });
+      assert.equal(await another.withLock("a", async () => "free", { timeout: 0, release: "await" }), "free");
+    }
+  }),
+
   test("does not let a stale holder free its successor", async (world) => {
     const another = await world.lease.another();
     const stale = await occupy(world, "a");

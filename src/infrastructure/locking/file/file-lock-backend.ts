@@ -167,6 +167,6 @@ export class FileLockBackend implements LockBackend {
 /** What a person can do beyond waiting longer. */
 function advise(mode: Mode, path: string): string {
   return mode.name === "kernel"
-    ? `raise it with --lock-timeout <seconds|infinite> or HOLDFAST_LOCK_TIMEOUT, or end that process (the lock file is ${path}; removing it frees nothing)`
-    : `raise it with --lock-timeout <seconds|infinite> or HOLDFAST_LOCK_TIMEOUT, or end that process; if it ran on another host or in another container and is gone for certain, break the lock (holdfast locks break; its file is ${path})`;
+    ? `end that process (the lock file is ${path}; removing it frees nothing)`
+    : `end that process; if it ran on another host or in another container and is gone for certain, break the lock (holdfast locks break; its file is ${path})`;
 }

@@ -13,6 +13,7 @@ export function statusOf(error: unknown): number {
  * that is a transient error like any other, after which the protocol reads back.
  */
 export function storeErrorOf(error: unknown, doing: string): Error {
+  if (error instanceof PermanentLeaseStoreError) return error;
   const status = statusOf(error);
   const said = wordsOf(error);
   if (status === 429 || (status === 403 && /rateLimitExceeded/i.test(reasonOf(error))))
@@ -32,6 +33,19 @@ export function storeErrorOf(error: unknown, doing: string): Error {
   return new TransientLeaseStoreError(`${doing}: ${Number.isNaN(status) ? "" : `${status}, `}${said}`, {
     cause: error,
   });
+}
+
+/** An answer other than a success, in the shape of the client's own errors. */
+export function refusalOf(answer: { readonly status: number; readonly bytes: Buffer }): object {
+  const text = answer.bytes.toString("utf8");
+  let said: unknown;
+  try {
+    said = fieldOf(JSON.parse(text), "error");
+  } catch {
+    // A service in between answers in its own words, and maybe with a page.
+  }
+  const message = fieldOf(said, "message") ?? (text.startsWith("<") ? "a page in place of an answer" : text);
+  return { code: answer.status, message, errors: fieldOf(said, "errors") };
 }
 
 export function missingBucket(bucket: string): Error {

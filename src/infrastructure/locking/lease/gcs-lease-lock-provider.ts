@@ -31,6 +31,11 @@ export class GcsLeaseLockProvider extends LeaseLockProvider {
     this.records = records;
   }
 
+  override async close(): Promise<void> {
+    await super.close();
+    this.records.close();
+  }
+
   /** The same, after making sure that the bucket is there and open to us; rejects with `PermanentLeaseStoreError` if not. */
   static async open(
     ...given: ConstructorParameters<typeof GcsLeaseLockProvider>

@@ -2,21 +2,23 @@
 // Survives crashes, restarts and lost answers: each change names the generation that it replaces.
 // Not for hot keys: the service takes about one change per second and object.
 
-import type { File, Storage } from "@google-cloud/storage";
-import { missingBucket, statusOf, storeErrorOf } from "./gcs-answers";
+import { missingBucket, refusalOf, storeErrorOf } from "./gcs-answers";
 import { createGcsClient } from "./gcs-client";
 import type { GcsLockLocation } from "./gcs-lock-location";
-import { mediaOf, requestMedia } from "./gcs-media";
+import { MAX_RECORD_BYTES, mediaOf } from "./gcs-media";
 import { gcsObjectName, resourceIdOfGcsObject } from "./gcs-object-name";
+import { GcsRequests, type GcsAnswer, type GcsRequest } from "./gcs-requests";
 import {
   parseLeaseRecord,
   serializeLeaseRecord,
   UnreadableLeaseRecordError,
+  type LeaseRecord,
   type StoredLeaseRecord,
 } from "./lease-record";
 import {
-  PermanentLeaseStoreError,
   recordVersion,
+  TransientLeaseStoreError,
+  type ClaimedLease,
   type LeaseRecordStore,
   type ReadLeaseRecord,
   type RecordVersion,
@@ -33,15 +35,22 @@ export interface GcsLeaseRecordStoreSettings extends GcsLockLocation {
 const REQUEST_TIMEOUT_MS = 4_000;
 
 const PAGE_SIZE = 1_000;
+/** Times in answers are cut to whole seconds. */
+const DATE_STEP_MS = 1_000;
+/** On a line of its own it stands in no record: JSON in one line has no line breaks. */
+const BOUNDARY = "holdfast-lease-record";
 
 /** One record is one object; its version is the object's generation. */
 export class GcsLeaseRecordStore implements LeaseRecordStore {
-  private readonly client: Storage;
+  private readonly requests: GcsRequests;
   private bucketSeen = false;
+  /** What the service's clock is ahead of this process's monotonic one, at most. */
+  private aheadMs: number | undefined;
 
   constructor(private readonly settings: GcsLeaseRecordStoreSettings) {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost } = settings;
-    this.client = createGcsClient({ requestTimeoutMs, emulatorHost });
+    const client = createGcsClient({ requestTimeoutMs, emulatorHost });
+    this.requests = new GcsRequests(client, requestTimeoutMs, emulatorHost !== undefined);
   }
 
   /**
@@ -49,45 +58,57 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
    * the locks do not, while without the one to list, the service hides "no such object" behind 403.
    */
   async checkBucket(): Promise<void> {
-    await this.page({ prefix: this.settings.prefix, maxResults: 1, autoPaginate: false });
+    await this.page({ maxResults: 1 });
     this.bucketSeen = true;
   }
 
   async read(id: string): Promise<ReadLeaseRecord | null> {
     const doing = this.doing("read", id);
-    const answer = mediaOf(await requestMedia(this.file(id)), doing);
-    if (answer === "absent") {
+    const answer = await this.send(doing, {
+      method: "GET",
+      path: this.pathOf(id),
+      query: { alt: "media" },
+      headers: { Range: `bytes=0-${MAX_RECORD_BYTES - 1}`, "Cache-Control": "no-store" },
+    });
+    const media = mediaOf(
+      {
+        error: answer.status < 300 ? null : refusalOf(answer),
+        body: answer.bytes.toString("utf8"),
+        answer: { statusCode: answer.status, headers: answer.headers },
+      },
+      doing,
+    );
+    if (media === "absent") {
       // A missing bucket answers 404 as well, and must not look like a free lock.
       if (!this.bucketSeen) await this.checkBucket();
       return null;
     }
     this.bucketSeen = true;
-    if (answer.text === null) throw new UnreadableLeaseRecordError(answer.flaw);
-    if (answer.generation === undefined || answer.storeNowMs === undefined)
-      throw new PermanentLeaseStoreError(`${doing}: the answer names no generation, or no time`);
+    if (media.text === null) throw new UnreadableLeaseRecordError(media.flaw);
+    // Whatever stands between us and the service may answer, too: that is no answer of the service.
+    if (media.generation === undefined || media.storeNowMs === undefined)
+      throw new TransientLeaseStoreError(`${doing}: the answer names no generation, or no time`);
+    if (isCutShort(answer)) throw new TransientLeaseStoreError(`${doing}: only part of the answer came`);
     return {
-      record: parseLeaseRecord(answer.text),
-      version: recordVersion(answer.generation),
-      storeNowMs: answer.storeNowMs,
+      record: parseLeaseRecord(media.text),
+      version: recordVersion(media.generation),
+      storeNowMs: media.storeNowMs,
     };
   }
 
   async ageMs(id: string, version: RecordVersion): Promise<number | null> {
     const doing = this.doing("look at", id);
-    try {
-      // By condition and not by asking for that generation: a bucket that keeps old versions would answer for one of them.
-      const [metadata, answer] = await this.file(id).getMetadata({ ifGenerationMatch: version });
-      const now = Date.parse(headerOf(answer, "date") ?? "");
-      const written = Date.parse(metadata.timeCreated ?? "");
-      if (Number.isNaN(now) || Number.isNaN(written))
-        throw new PermanentLeaseStoreError(`${doing}: the answer has no usable time`);
-      // The answer's time is cut to whole seconds, so this errs towards young.
-      return Math.max(0, now - written);
-    } catch (error) {
-      if (error instanceof PermanentLeaseStoreError) throw error;
-      if (statusOf(error) === 412 || statusOf(error) === 404) return null;
-      throw storeErrorOf(error, doing);
-    }
+    // By condition and not by asking for that generation: a bucket that keeps old versions would answer for one of them.
+    const query = { ifGenerationMatch: version };
+    const answer = await this.send(doing, { method: "GET", path: this.pathOf(id), query });
+    if (answer.status === 412 || answer.status === 404) return null;
+    const { timeCreated } = this.resourceOf(answer, doing);
+    const now = Date.parse(answer.headers["date"] ?? "");
+    const written = Date.parse(timeCreated ?? "");
+    if (Number.isNaN(now) || Number.isNaN(written))
+      throw new TransientLeaseStoreError(`${doing}: the answer has no usable time`);
+    // The answer's time is cut to whole seconds, so this errs towards young.
+    return Math.max(0, now - written);
   }
 
   async write(
@@ -96,66 +117,120 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     ifVersion: RecordVersion | "absent",
   ): Promise<RecordVersion | "conflict"> {
     const doing = this.doing("write", id);
-    // A fresh one per call: the new generation comes back in its `metadata`, which is shared by all calls on one File.
-    const file = this.file(id);
-    try {
-      await file.save(serializeLeaseRecord(record), {
-        // One request instead of two; and no validation, because it answers a damaged upload with an
-        // unconditional delete of whatever is there by then.
-        resumable: false,
-        validation: false,
-        preconditionOpts: { ifGenerationMatch: ifVersion === "absent" ? 0 : ifVersion },
-        // In a bucket that the public may read, the default is an hour in caches.
-        metadata: { contentType: "application/json", cacheControl: "no-store" },
-      });
-    } catch (error) {
-      if (statusOf(error) === 412) return "conflict";
-      if (statusOf(error) === 404) throw missingBucket(this.settings.bucket);
-      throw storeErrorOf(error, doing);
-    }
-    this.bucketSeen = true;
-    const { generation } = file.metadata;
+    const { bucket, prefix } = this.settings;
+    // In a bucket that the public may read, the default is an hour in caches.
+    const facts = { contentType: "application/json", cacheControl: "no-store" };
+    const answer = await this.send(doing, {
+      method: "POST",
+      path: `/upload/storage/v1/b/${encodeURIComponent(bucket)}/o`,
+      query: {
+        uploadType: "multipart",
+        name: gcsObjectName(prefix, id),
+        ifGenerationMatch: ifVersion === "absent" ? 0 : ifVersion,
+      },
+      headers: { "Content-Type": `multipart/related; boundary=${BOUNDARY}` },
+      body: multipart(JSON.stringify(facts), serializeLeaseRecord(record)),
+    });
+    if (answer.status === 412) return "conflict";
+    if (answer.status === 404) throw missingBucket(bucket);
+    const { generation } = this.resourceOf(answer, doing);
     if (generation === undefined)
-      throw new PermanentLeaseStoreError(`${doing}: the answer names no generation`);
+      throw new TransientLeaseStoreError(`${doing}: the answer names no generation`);
+    this.bucketSeen = true;
     return recordVersion(generation);
   }
 
+  /**
+   * The service cannot put its time into what it stores. So the fence is by its clock as answers told it, and the answer
+   * to the claim itself tells whether that was right; where it was not (the first request of a process whose clock is
+   * wrong, a machine that has slept), the claim is written once more.
+   */
+  async claim(
+    id: string,
+    record: LeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<ClaimedLease | "conflict"> {
+    const guessMs = this.aheadMs === undefined ? Date.now() : this.latestMs(this.aheadMs);
+    const fence = Math.max(record.fence, Math.floor(guessMs) + 1);
+    const version = await this.write(id, { ...record, fence }, ifVersion);
+    if (version === "conflict") return "conflict";
+    const latestMs = this.aheadMs === undefined ? guessMs : Math.floor(this.latestMs(this.aheadMs));
+    const isBehind = fence < latestMs - DATE_STEP_MS;
+    const isAhead = fence > record.fence && fence > latestMs + DATE_STEP_MS;
+    if (!isBehind && !isAhead) return { version, fence };
+    const right = Math.max(record.fence, latestMs + 1);
+    const again = await this.write(id, { ...record, fence: right }, version);
+    return again === "conflict" ? "conflict" : { version: again, fence: right };
+  }
+
   async remove(id: string, ifVersion: RecordVersion): Promise<void> {
-    try {
-      await this.file(id).delete({ ifGenerationMatch: ifVersion });
-    } catch (error) {
-      if (statusOf(error) === 412 || statusOf(error) === 404) return;
-      throw storeErrorOf(error, this.doing("remove", id));
-    }
+    const doing = this.doing("remove", id);
+    const query = { ifGenerationMatch: ifVersion };
+    const answer = await this.send(doing, { method: "DELETE", path: this.pathOf(id), query });
+    if (answer.status < 300 || answer.status === 412 || answer.status === 404) return;
+    throw storeErrorOf(refusalOf(answer), doing);
   }
 
   /** The ids that have a record here, in no particular order; one that is too long for an object's name is left out. */
   async *resourceIds(): AsyncGenerator<string> {
     const { prefix } = this.settings;
-    let query: object | null = { prefix, maxResults: PAGE_SIZE, autoPaginate: false };
-    while (query !== null) {
-      const [files, next] = await this.page(query);
-      for (const { name } of files) {
+    let pageToken: string | undefined;
+    do {
+      const page = await this.page({ maxResults: PAGE_SIZE, ...(pageToken !== undefined && { pageToken }) });
+      for (const { name } of page.items ?? []) {
         const id = resourceIdOfGcsObject(prefix, name);
         if (id !== null) yield id;
       }
-      query = next;
-    }
+      pageToken = page.nextPageToken;
+    } while (pageToken !== undefined);
   }
 
-  private async page(query: object): Promise<[File[], object | null]> {
+  /** Ends every request that is under way, with its socket. */
+  close(): void {
+    this.requests.close();
+  }
+
+  private async page(query: Readonly<Record<string, string | number>>): Promise<GcsResource> {
     const { bucket, prefix } = this.settings;
+    const doing = `cannot list gs://${bucket}/${prefix}`;
+    const path = `/storage/v1/b/${encodeURIComponent(bucket)}/o`;
+    const answer = await this.send(doing, { method: "GET", path, query: { ...query, prefix } });
+    if (answer.status === 404) throw missingBucket(bucket);
+    return this.resourceOf(answer, doing);
+  }
+
+  /** Any status is an answer; what is none rejects as a record store does. */
+  private async send(doing: string, request: GcsRequest): Promise<GcsAnswer> {
+    const sentAtMs = performance.now();
     try {
-      const [files, next] = await this.client.bucket(bucket).getFiles(query);
-      return [files, next];
+      const answer = await this.requests.send(request);
+      const toldMs = Date.parse(answer.headers["date"] ?? "");
+      if (!Number.isNaN(toldMs)) this.aheadMs = toldMs + DATE_STEP_MS - sentAtMs;
+      return answer;
     } catch (error) {
-      if (statusOf(error) === 404) throw missingBucket(bucket);
-      throw storeErrorOf(error, `cannot list gs://${bucket}/${prefix}`);
+      throw storeErrorOf(error, doing);
     }
   }
 
-  private file(id: string): File {
-    return this.client.bucket(this.settings.bucket).file(gcsObjectName(this.settings.prefix, id));
+  /** The service's clock now, at the latest. */
+  private latestMs(aheadMs: number): number {
+    return performance.now() + aheadMs;
+  }
+
+  private resourceOf(answer: GcsAnswer, doing: string): GcsResource {
+    if (answer.status >= 300) throw storeErrorOf(refusalOf(answer), doing);
+    try {
+      const value: unknown = JSON.parse(answer.bytes.toString("utf8"));
+      if (typeof value === "object" && value !== null) return value;
+    } catch {
+      // Said below.
+    }
+    throw new TransientLeaseStoreError(`${doing}: the answer is not of the service`);
+  }
+
+  private pathOf(id: string): string {
+    const { bucket, prefix } = this.settings;
+    return `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(gcsObjectName(prefix, id))}`;
   }
 
   private doing(verb: string, id: string): string {
@@ -163,7 +238,22 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   }
 }
 
-function headerOf(answer: unknown, name: string): string | undefined {
-  const { headers } = answer as { readonly headers?: Readonly<Record<string, string>> };
-  return headers?.[name];
+/** What is used of the JSON that answers carry. */
+interface GcsResource {
+  readonly generation?: string;
+  readonly timeCreated?: string;
+  readonly items?: readonly { readonly name: string }[];
+  readonly nextPageToken?: string;
+}
+
+function multipart(...parts: readonly string[]): string {
+  const wrapped = parts.map((part) => `--${BOUNDARY}\r\nContent-Type: application/json\r\n\r\n${part}\r\n`);
+  return `${wrapped.join("")}--${BOUNDARY}--`;
+}
+
+/** By the length that the service has stored: whoever cuts an answer may correct the length that is told of it. */
+function isCutShort({ headers, bytes }: GcsAnswer): boolean {
+  const stored = headers["x-goog-stored-content-length"];
+  const isAsStored = (headers["x-goog-stored-content-encoding"] ?? "identity") === "identity";
+  return stored !== undefined && isAsStored && Number(stored) !== bytes.length;
 }

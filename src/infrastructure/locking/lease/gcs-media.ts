@@ -9,7 +9,7 @@ export type Media = {
 } & ({ readonly text: string } | { readonly text: null; readonly flaw: string });
 
 /** A record has some hundred bytes; somebody's file under the same name may have gigabytes, and is not fetched. */
-const MAX_RECORD_BYTES = 65_536;
+export const MAX_RECORD_BYTES = 65_536;
 
 /** What one media request came to. */
 export interface MediaOutcome {

@@ -62,20 +62,26 @@ export class HandoffLease implements HandoffLock {
     if (this.held?.tenure.lost.aborted === true) void this.release();
     if (this.isAcquiring || this.held !== undefined)
       throw new LockReentrancyError(this.resourceId, [this.resourceId]);
-    this.isAcquiring = true;
     const wait = new Wait(this.resourceId, options, this.settings);
     const standing = new Standing();
+    const leave = this.client.waiting(wait);
+    this.isAcquiring = true;
     try {
       wait.check();
+      // Counted from here: whatever is still being taken out of the record is part of the wait.
+      wait.arm(standing);
+      standing.failure = new Error("what was held before has not been given back yet");
       await wait.orGivenUp<void>((resolve) => {
         void this.aftermath.then(resolve);
         return () => undefined;
       });
+      standing.failure = undefined;
       return this.entered(await acquireTenure(wait, standing, this.place, true), wait);
     } catch (error) {
       this.leaveBehind(this.retreat());
       throw error;
     } finally {
+      leave();
       this.isAcquiring = false;
     }
   }

@@ -1,3 +1,5 @@
+import { LockUnavailableError, type LockError } from "../../../application/ports/lock-errors";
+import { Ending } from "./ending";
 import { LeaseContender } from "./lease-contender";
 import { systemLeaseEnvironment, type LeaseEnvironment } from "./lease-environment";
 import type { LeaseRecordStore } from "./lease-record-store";
@@ -11,6 +13,12 @@ export interface LeaseClientOptions {
   readonly environment?: LeaseEnvironment;
 }
 
+/** What `close` ends: somebody who waits for a lock. */
+export interface ClosableWait {
+  readonly resourceId: string;
+  giveUp(verdict: LockError): void;
+}
+
 /**
  * This process's part in all leases of one record store: what it has seen, which tenures it holds, and what it is still
  * cleaning up. One per process and store, because what is seen for one call serves the next.
@@ -19,11 +27,19 @@ export class LeaseClient {
   protected readonly surroundings: LeaseSurroundings;
   private readonly tenures = new Set<LeaseTenure>();
   private readonly cleaners = new Set<Promise<unknown>>();
+  private readonly waits = new Set<ClosableWait>();
+  private cancelEnding: (() => void) | undefined;
 
   constructor(store: LeaseRecordStore, options: LeaseClientOptions = {}) {
     const settings = leaseSettings(options.settings);
     const environment = options.environment ?? systemLeaseEnvironment;
-    this.surroundings = { ...environment, store, settings, memory: this.remember(settings) };
+    this.surroundings = {
+      ...environment,
+      store,
+      settings,
+      memory: this.remember(settings),
+      ending: new Ending(),
+    };
   }
 
   get settings(): LeaseSettings {
@@ -45,6 +61,18 @@ export class LeaseClient {
     return this.surroundings.store.onReleased?.(resourceId, wake) ?? (() => {});
   }
 
+  /** Throws when the client is closed; returns how to leave, which `close` waits for. */
+  waiting(wait: ClosableWait): () => void {
+    if (this.cancelEnding !== undefined) throw closedError(wait.resourceId);
+    this.waits.add(wait);
+    let left = (): void => {};
+    void this.cleaning(new Promise<void>((resolve) => (left = resolve)));
+    return () => {
+      this.waits.delete(wait);
+      left();
+    };
+  }
+
   /** Counts it among what `close` ends. */
   hold(tenure: LeaseTenure): void {
     this.tenures.add(tenure);
@@ -63,13 +91,25 @@ export class LeaseClient {
     return work;
   }
 
+  /** Tells those who wait. What is under way from here on has `closeMs`, and then ends where it is. */
+  beginToClose(): void {
+    if (this.cancelEnding !== undefined) return;
+    const { clock, settings, ending } = this.surroundings;
+    this.cancelEnding = clock.after(settings.closeMs, () => ending.call());
+    for (const wait of this.waits) wait.giveUp(closedError(wait.resourceId));
+  }
+
   /**
    * Stops renewing what is still held, and says so to its owners: their leases then end by themselves, and not before
-   * the owners could notice. Resolves when everything that was given up is out of its record, or counts as dead.
+   * the owners could notice. Resolves when everything that was given up is out of its record, or counts as dead, and
+   * after `closeMs` at the latest: what is not confirmed by then ends by its lease.
    */
   async close(): Promise<void> {
+    this.beginToClose();
     for (const tenure of this.tenures) tenure.revoke("its lock provider was closed");
     while (this.cleaners.size > 0) await Promise.allSettled(this.cleaners);
+    this.cancelEnding?.();
+    this.surroundings.ending.call();
   }
 
   protected remember(settings: LeaseSettings): RecordMemory {
@@ -79,4 +119,8 @@ export class LeaseClient {
   protected requests(resourceId: string, ownerId: string): TenureRequests {
     return new TenureRequests(resourceId, ownerId, this.surroundings);
   }
+}
+
+function closedError(resourceId: string): LockUnavailableError {
+  return new LockUnavailableError(resourceId, "the provider is closed");
 }

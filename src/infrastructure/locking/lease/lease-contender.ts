@@ -162,11 +162,17 @@ export class LeaseContender {
       ttlMs: settings.ttlMs,
       holder: { host, pid, operation: request.purpose ?? null },
       at: instant(clock),
+      fenceAbove: this.requests.fenceAbove,
     });
     try {
-      const written = await this.requests.write(record, version);
+      const written = await this.requests.claim(record, version);
       if (written === "conflict") return "again";
-      return await this.enter({ record, version: written.version, from: written.sentAt });
+      const { answer, sentAt } = written;
+      return await this.enter({
+        record: { ...record, fence: answer.fence },
+        version: answer.version,
+        from: sentAt,
+      });
     } catch (error) {
       // The loser of a race may be told to slow down instead of being told that it lost: look who is there.
       if (error instanceof TransientLeaseStoreError && error.throttled) return "again";
@@ -201,7 +207,7 @@ export class LeaseContender {
     const again = renewed(record, record, this.renewSeq++, instant(clock));
     const written = await this.requests.write(again, version);
     if (written === "conflict") return "again";
-    return this.enter({ record: again, version: written.version, from: written.sentAt });
+    return this.enter({ record: again, version: written.answer, from: written.sentAt });
   }
 }
 

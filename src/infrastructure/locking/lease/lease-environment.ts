@@ -2,7 +2,6 @@ import { hostname } from "node:os";
 
 import { systemLockClock, type LockClock } from "../lock-clock";
 import { nonce } from "../nonce";
-import type { Stop } from "./stop";
 
 /**
  * Everything the lease protocol takes from outside besides the record store. It is an argument so that the simulator can
@@ -38,8 +37,13 @@ export function instant(clock: LockClock): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
 }
 
-/** Resolves after `delayMs`, or as soon as there is a stop. */
-export function pause(clock: LockClock, delayMs: number, stop?: Stop): Promise<void> {
+interface Interruption {
+  readonly isCalled: boolean;
+  onCalled(listener: () => void): () => void;
+}
+
+/** Resolves after `delayMs`, or as soon as there is an interruption. */
+export function pause(clock: LockClock, delayMs: number, stop?: Interruption): Promise<void> {
   if (stop?.isCalled === true) return Promise.resolve();
   return new Promise((resolve) => {
     const cancel = clock.after(Math.max(0, delayMs), () => {

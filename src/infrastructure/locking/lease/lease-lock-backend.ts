@@ -1,10 +1,10 @@
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
-import type { Attempt, AttemptRequest, LockBackend, Tenure } from "../lock-backend";
+import type { Attempt, AttemptRequest, LockBackend, Tenure, TenureHappening } from "../lock-backend";
 import type { LeaseClient } from "./lease-client";
 import type { LeaseContender } from "./lease-contender";
 import { UnreadableLeaseRecordError } from "./lease-record";
 import { PermanentLeaseStoreError } from "./lease-record-store";
-import type { LeaseTenure } from "./lease-tenure";
+import type { LeaseTenure, TenureListener } from "./lease-tenure";
 
 interface Place {
   readonly contender: LeaseContender;
@@ -25,7 +25,7 @@ export class LeaseLockBackend implements LockBackend {
   constructor(
     readonly adapter: string,
     private readonly client: LeaseClient,
-    private readonly begin: (tenure: LeaseTenure) => void = (tenure) => tenure.begin(),
+    private readonly begin = (tenure: LeaseTenure, listener: TenureListener): void => tenure.begin(listener),
   ) {}
 
   async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
@@ -77,15 +77,18 @@ export class LeaseLockBackend implements LockBackend {
 
   private started(tenure: LeaseTenure): Tenure {
     const { client } = this;
+    let tell: ((happening: TenureHappening) => void) | undefined;
     client.hold(tenure);
-    this.begin(tenure);
+    this.begin(tenure, { onRenewed: () => tell?.({ type: "renewed" }) });
     return {
       fencingToken: tenure.fencingToken,
       get lost() {
         return tenure.lost;
       },
       assertHeld: () => tenure.assertHeld(),
+      aloneForMs: () => tenure.remainingMs(),
       release: () => client.release(tenure),
+      observe: (observer) => (tell = observer),
     };
   }
 }

@@ -36,6 +36,12 @@ export class LeaseLockProvider extends LinedLockProvider {
     this.adapter = adapter;
   }
 
+  /** Pending hand-off locks end here, too. What is not given back within `closeMs` ends by its lease. */
+  override close(): Promise<void> {
+    this.client.beginToClose();
+    return super.close();
+  }
+
   /** Long ownership of one resource, under the same leases. Make one per resource. */
   handoffLock(resourceId: string): HandoffLock {
     return new HandoffLease(resourceId, this.client, this.options, this.adapter);

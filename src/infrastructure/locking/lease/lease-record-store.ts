@@ -1,4 +1,4 @@
-import type { StoredLeaseRecord } from "./lease-record";
+import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 
 /** Names one state of one record. Opaque: compared for equality only, never ordered. */
 export type RecordVersion = string & { readonly recordVersion: unique symbol };
@@ -45,6 +45,16 @@ export interface LeaseRecordStore {
     ifVersion: RecordVersion | "absent",
   ): Promise<RecordVersion | "conflict">;
 
+  /**
+   * As `write`, by a store that has a clock of its own: the record's fence is stored and answered as it is, or as that
+   * clock's time in Unix milliseconds plus one, whichever is greater. Stores without a clock leave it out.
+   */
+  claim?(
+    id: string,
+    record: LeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<ClaimedLease | "conflict">;
+
   /** Removes the record if it still has this version; does nothing otherwise. The protocol itself never removes. */
   remove(id: string, ifVersion: RecordVersion): Promise<void>;
 
@@ -53,6 +63,11 @@ export interface LeaseRecordStore {
    * for nothing: the protocol looks by itself as well, and decides by what it reads.
    */
   onReleased?(id: string, wake: () => void): () => void;
+}
+
+export interface ClaimedLease {
+  readonly version: RecordVersion;
+  readonly fence: number;
 }
 
 export interface ReadLeaseRecord {

@@ -16,6 +16,8 @@ export interface LeaseSettings {
   readonly foreignQuietMs: number;
   /** How long a request may go unanswered before it counts as lost. */
   readonly requestTimeoutMs: number;
+  /** How long `close` goes on giving back what is held; what is not confirmed by then ends by its lease. */
+  readonly closeMs: number;
   /** How many ids a process remembers sightings of; beyond it the one least recently seen is forgotten. */
   readonly rememberedIds: number;
 }
@@ -39,6 +41,7 @@ const DEFAULTS: LeaseSettings = {
   yieldMs: 5_000,
   foreignQuietMs: 60_000,
   requestTimeoutMs: 5_000,
+  closeMs: 5_000,
   rememberedIds: 10_000,
 };
 

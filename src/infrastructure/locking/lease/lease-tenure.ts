@@ -40,6 +40,8 @@ export class LeaseTenure implements Tenure {
   readonly fencingToken: bigint;
   private readonly loss = new Loss();
   private readonly releasing = new Stop();
+  /** Called with a release or a loss: what sleeps until the next renewal must not be left behind. */
+  private readonly over = new Stop();
   private record: LeaseRecord;
   private version: RecordVersion;
   /** The last sign of life that certainly reached the store cannot have reached it before this. */
@@ -107,6 +109,7 @@ export class LeaseTenure implements Tenure {
 
   private async end(): Promise<void> {
     this.releasing.call();
+    this.over.call();
     this.cancelDeadline();
     await this.background;
     // What is known may be outdated, which costs a conflict; what is lost is read first, for it may be another's by now.
@@ -119,7 +122,7 @@ export class LeaseTenure implements Tenure {
     while (!this.isOver()) {
       const renewalIsNext = this.renewAtMs <= this.lookAtMs;
       const dueMs = renewalIsNext ? this.renewAtMs : this.lookAtMs;
-      await pause(clock, dueMs - this.nowMs(), this.releasing);
+      await pause(clock, dueMs - this.nowMs(), this.over);
       if (this.isOver()) return;
       if (this.hasEnded()) return this.lose(LEASE_ENDED);
       try {
@@ -138,7 +141,7 @@ export class LeaseTenure implements Tenure {
     const next = renewed(this.record, this.record, this.renewSeq, instant(clock));
     const written = await this.requests.write(next, this.version);
     if (written === "conflict") return this.look();
-    this.confirmed(next, written.version, written.sentAt);
+    this.confirmed(next, written.answer, written.sentAt);
   }
 
   /** Reads, to see who waits, or what became of a write: it may name us, with our write or without it. */
@@ -213,6 +216,7 @@ export class LeaseTenure implements Tenure {
     if (this.isOver()) return;
     this.cancelDeadline();
     this.loss.declare(reason);
+    this.over.call();
     this.listener.onLost?.(reason);
   }
 

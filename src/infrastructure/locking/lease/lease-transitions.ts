@@ -11,6 +11,8 @@ export interface Claim {
   readonly ttlMs: number;
   readonly holder: Omit<LeaseHolder, "since">;
   readonly at: Instant;
+  /** What the fence has to be greater than, besides the record's. */
+  readonly fenceAbove: number;
 }
 
 /** Whoever waited is gone from it: it was us, or it was dead. */
@@ -23,8 +25,7 @@ export function claimed(previous: StoredLeaseRecord | null, claim: Claim): Lease
     waiterExpiresAt: null,
     ttlMs: claim.ttlMs,
     renewSeq: claim.renewSeq,
-    // The time keeps fences growing across a removed record; the previous fence, across clocks that disagree.
-    fence: Math.max(previousFence, Math.floor(claim.at.wallMs)) + 1,
+    fence: Math.max(previousFence, claim.fenceAbove) + 1,
     ownerAgeMs: 0,
     holder: { ...claim.holder, since: seconds(claim.at.wallMs) },
   };

@@ -12,11 +12,17 @@ import {
   lockSchemaIsThere,
   storableId,
 } from "../postgres/postgres-lock-schema";
-import { parseLeaseRecord, serializeLeaseRecord, type StoredLeaseRecord } from "./lease-record";
+import {
+  parseLeaseRecord,
+  serializeLeaseRecord,
+  type LeaseRecord,
+  type StoredLeaseRecord,
+} from "./lease-record";
 import {
   PermanentLeaseStoreError,
   recordVersion,
   TransientLeaseStoreError,
+  type ClaimedLease,
   type LeaseRecordStore,
   type ReadLeaseRecord,
   type RecordVersion,
@@ -76,26 +82,16 @@ export class PostgresLeaseRecordStore implements LeaseRecordStore {
     record: StoredLeaseRecord,
     ifVersion: RecordVersion | "absent",
   ): Promise<RecordVersion | "conflict"> {
-    if (ifVersion !== "absent" && !VERSION.test(ifVersion)) return "conflict";
-    const values = `$2, nextval('${this.schema}.lease_version'), clock_timestamp()`;
-    const change =
-      ifVersion === "absent"
-        ? `INSERT INTO ${this.schema}.leases (key, record, version, written_at, resource_id)
-           VALUES ($1, ${values}, $3) ON CONFLICT DO NOTHING RETURNING version`
-        : `UPDATE ${this.schema}.leases SET (record, version, written_at) = ROW (${values})
-           WHERE key = $1 AND version = $3 RETURNING version`;
-    const [row] = await this.ask<{ version: bigint }>(
-      `cannot write the lease of ${id}`,
-      // With the commit, so that whoever is woken finds it free.
-      record.ownerId === null
-        ? `WITH written AS (${change})
-           SELECT version, pg_notify('${this.schema}_leases', $1) FROM written`
-        : change,
-      keyOf(id),
-      serializeLeaseRecord(record),
-      ifVersion === "absent" ? storableId(id) : ifVersion,
-    );
-    return row === undefined ? "conflict" : recordVersion(row.version);
+    const written = await this.put(id, record, ifVersion, null);
+    return written === "conflict" ? written : written.version;
+  }
+
+  claim(
+    id: string,
+    record: LeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<ClaimedLease | "conflict"> {
+    return this.put(id, record, ifVersion, record.fence);
   }
 
   async remove(id: string, ifVersion: RecordVersion): Promise<void> {
@@ -126,9 +122,43 @@ export class PostgresLeaseRecordStore implements LeaseRecordStore {
     await this.ask("cannot reach PostgreSQL", "SELECT 1");
   }
 
+  /** Takes 5 s at most, also if the server does not answer. */
   async close(): Promise<void> {
-    await this.notices.close();
-    await this.database.close();
+    await Promise.all([this.notices.close(), this.database.close()]);
+  }
+
+  private async put(
+    id: string,
+    record: StoredLeaseRecord,
+    ifVersion: RecordVersion | "absent",
+    leastFence: number | null,
+  ): Promise<ClaimedLease | "conflict"> {
+    if (ifVersion !== "absent" && !VERSION.test(ifVersion)) return "conflict";
+    // In text that is JSON, only a key looks as a key does.
+    const text = `CASE WHEN $4::bigint IS NULL THEN $2
+      ELSE regexp_replace($2, '"fence":\\d+', '"fence":' || (SELECT fence FROM claim)) END`;
+    const values = `${text}, nextval('${this.schema}.lease_version'), clock_timestamp()`;
+    const change =
+      ifVersion === "absent"
+        ? `INSERT INTO ${this.schema}.leases (key, record, version, written_at, resource_id)
+           VALUES ($1, ${values}, $3) ON CONFLICT DO NOTHING RETURNING version`
+        : `UPDATE ${this.schema}.leases SET (record, version, written_at) = ROW (${values})
+           WHERE key = $1 AND version = $3 RETURNING version`;
+    // With the commit, so that whoever is woken finds it free.
+    const tell = record.ownerId === null ? `, pg_notify('${this.schema}_leases', $1)` : "";
+    const [row] = await this.ask<{ version: bigint; fence: bigint | null }>(
+      `cannot write the lease of ${id}`,
+      `WITH claim AS MATERIALIZED (
+         SELECT greatest($4::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 1) AS fence
+       ), written AS (${change})
+       SELECT version, (SELECT fence FROM claim) AS fence${tell} FROM written`,
+      keyOf(id),
+      serializeLeaseRecord(record),
+      ifVersion === "absent" ? storableId(id) : ifVersion,
+      leastFence,
+    );
+    if (row === undefined) return "conflict";
+    return { version: recordVersion(row.version), fence: Number(row.fence) };
   }
 
   private async ask<Row>(doing: string, text: string, ...values: unknown[]): Promise<readonly Row[]> {

@@ -1,6 +1,10 @@
 import type { PostgresDatabase } from "../../persistence/postgres-database";
+import type { QueryConfig } from "../../persistence/postgres-driver";
 
 const RECONNECT_AFTER_MS = 1_000;
+/** Nothing arrives where nothing is released: only a question shows that the connection still leads somewhere. */
+const ASK_EVERY_MS = 5_000;
+const ANSWER_WITHIN_MS = 3_000;
 
 /**
  * Tells of releases, over a connection of its own that is made when somebody first waits. A notice that is lost costs its
@@ -44,8 +48,16 @@ export class PostgresNotices {
     await this.database.session(async (client) => {
       client.on("notification", ({ payload }) => this.wakers.get(payload ?? "")?.forEach((wake) => wake()));
       const ended = new Promise<void>((resolve) => client.once("end", resolve));
-      await client.query(`LISTEN ${this.channel}`);
-      await Promise.race([ended, aborted(signal)]);
+      const ask = (text: string): Promise<unknown> =>
+        client.query({ text, query_timeout: ANSWER_WITHIN_MS } as QueryConfig);
+      await ask(`LISTEN ${this.channel}`);
+      let isSilent!: () => void;
+      const silent = new Promise<void>((resolve) => (isSilent = resolve));
+      const asking = setInterval(() => {
+        if (this.wakers.size > 0) ask("SELECT 1").catch(isSilent);
+      }, ASK_EVERY_MS);
+      await Promise.race([ended, silent, aborted(signal)]);
+      clearInterval(asking);
     });
   }
 }

@@ -25,6 +25,8 @@ export interface Sighting extends ReadLeaseRecord {
 
 interface Known {
   sighting?: Sighting;
+  /** The greatest that was seen, also of a record that is gone. */
+  fence: number;
   /** How we left it ourselves, if nobody waited: the next claim may be written without reading first. */
   released?: { readonly record: LeaseRecord; readonly version: RecordVersion };
 }
@@ -42,6 +44,7 @@ export class RecordMemory {
   /** A record was read, and its answer came at `receivedMs`. */
   saw(id: string, read: ReadLeaseRecord, receivedMs: number): Sighting {
     const known = this.touch(id);
+    remember(known, read.record);
     delete known.released;
     const last = known.sighting;
     const isSameVersion = last?.version === read.version;
@@ -92,7 +95,9 @@ export class RecordMemory {
 
   /** We freed it ourselves, and this is how. */
   keepReleased(id: string, record: LeaseRecord, version: RecordVersion): void {
-    this.touch(id).released = { record, version };
+    const known = this.touch(id);
+    remember(known, record);
+    known.released = { record, version };
   }
 
   /** Hands out what is known without reading: once, because whoever asks is about to change it. */
@@ -104,12 +109,17 @@ export class RecordMemory {
     return released;
   }
 
+  /** What a fence must not fall below, whatever became of the record. */
+  greatestFence(id: string): number {
+    return this.known.get(id)?.fence ?? 0;
+  }
+
   get size(): number {
     return this.known.size;
   }
 
   private touch(id: string): Known {
-    const known = this.known.get(id) ?? {};
+    const known = this.known.get(id) ?? { fence: 0 };
     this.known.delete(id);
     this.known.set(id, known);
     if (this.known.size > this.settings.rememberedIds) {
@@ -118,6 +128,10 @@ export class RecordMemory {
     }
     return known;
   }
+}
+
+function remember(known: Known, record: StoredLeaseRecord): void {
+  if (!isForeign(record)) known.fence = Math.max(known.fence, record.fence);
 }
 
 function ownerAgeMs(record: StoredLeaseRecord): number {

@@ -1,9 +1,20 @@
-import { loadRedis, type Redis } from "./redis-driver";
 import { PermanentLeaseStoreError, TransientLeaseStoreError } from "./lease-record-store";
+import { openRedis, type RedisClient } from "./redis-driver";
+import type { RedisLocation } from "./redis-location";
 
-const RECONNECT_AT_MOST_EVERY_MS = 1_000;
 /** What Redis says to those who may not come in, however often they ask. */
-const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|Client sent AUTH|DB index))/;
+const REFUSED = /(^|-)(NOAUTH|WRONGPASS|NOPERM|ERR (invalid password|Client sent AUTH|DB index))/;
+/** A single server's connection has come out in a cluster. */
+const IN_A_CLUSTER = /^(MOVED|ASK|CROSSSLOT) /;
+/**
+ * The server is not, or no longer, the one that may change anything: demoted, cut off from its replicas, or still loading
+ * what it has. A connection that stayed with it would be told the same for ever; the address may lead elsewhere by now.
+ * Inside of a script the word does not come first.
+ */
+const NOT_THE_MASTER = /\b(READONLY|MASTERDOWN|LOADING|NOREPLICAS|CLUSTERDOWN)\b/;
+
+/** As `INFO` names it, and what to write in its place. */
+const KINDS = { standalone: "redis://", cluster: "redis+cluster://", sentinel: "redis+sentinel://" } as const;
 
 type Scripted<Name extends string> = Record<
   Name,
@@ -12,55 +23,55 @@ type Scripted<Name extends string> = Record<
 
 /** One connection that sends each request once, never keeps one for later, and bounds each in time. */
 export class RedisConnection<Name extends string = never> {
-  private readonly redis: Redis;
+  private readonly redis: RedisClient;
   private refusal: Error | undefined;
+  private lastFailure: Error | undefined;
   private isClosed = false;
   private becomingReady: Promise<void> | undefined;
+  private checkingKind: Promise<void> | undefined;
 
+  /** `onMoved` is called when this connection was given up because of what it led to. */
   constructor(
-    url: string,
+    private readonly location: RedisLocation,
     private readonly timeoutMs: number,
     scripts: Readonly<Record<Name, string>>,
+    private readonly onMoved: () => void = () => {},
   ) {
-    const Redis = loadRedis();
-    this.redis = new Redis(url, {
-      lazyConnect: true,
+    this.redis = openRedis(location, {
       connectionName: "holdfast",
-      connectTimeout: timeoutMs,
-      commandTimeout: timeoutMs,
-      // A request that is sent again by itself turns "it was I" into a conflict; one that is kept arrives too late.
-      maxRetriesPerRequest: 1,
-      autoResendUnfulfilledCommands: false,
-      enableOfflineQueue: false,
-      // Sent by their digest, and whole only to a server that does not know them: that one has not run them.
+      timeoutMs,
       scripts: Object.fromEntries(
         Object.entries<string>(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }]),
       ),
-      retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_AT_MOST_EVERY_MS),
+      reconnectOn: NOT_THE_MASTER,
     });
     this.redis.on("error", (error: Error) => {
-      if (REFUSED.test(error.message)) this.refusal = error;
+      // A cluster's client has one error for all nodes, and what one of them said inside of it.
+      const { lastNodeError = error } = error as { readonly lastNodeError?: Error };
+      this.lastFailure = lastNodeError;
+      if (REFUSED.test(lastNodeError.message)) this.refusal = lastNodeError;
+      if (/cluster support disabled/.test(lastNodeError.message)) this.refusal = wrongKind("standalone");
     });
-    this.redis.on("ready", () => (this.refusal = undefined));
+    this.redis.on("ready", () => (this.refusal = this.lastFailure = undefined));
   }
 
   /** Rejects as a record store does: what may go well the next time is transient. */
-  async send<T>(doing: string, request: (redis: Redis) => Promise<T>): Promise<T> {
+  async send<T>(doing: string, request: (redis: RedisClient) => Promise<T>): Promise<T> {
     try {
       return await request(await this.ready());
     } catch (error) {
-      const { message } = error as Error;
-      const why = `${doing}: ${message}`;
-      if (error === this.refusal || REFUSED.test(message))
-        throw new PermanentLeaseStoreError(why, { cause: error });
-      if (/^WRONGTYPE/.test(message)) throw error;
-      throw new TransientLeaseStoreError(why, { cause: error });
+      const failure = this.understood(error as Error);
+      const why = `${doing}: ${failure.message}`;
+      if (failure === this.refusal || REFUSED.test(failure.message))
+        throw new PermanentLeaseStoreError(why, { cause: failure });
+      if (/^WRONGTYPE/.test(failure.message)) throw failure;
+      throw new TransientLeaseStoreError(why, { cause: failure });
     }
   }
 
   /** Runs one of the scripts on one key. */
   run(doing: string, script: Name, key: string, ...values: readonly string[]): Promise<unknown> {
-    return this.send(doing, (redis) => (redis as Redis & Scripted<Name>)[script](key, ...values));
+    return this.send(doing, (redis) => (redis as unknown as Scripted<Name>)[script](key, ...values));
   }
 
   /** Ends it at once, whatever is under way. */
@@ -69,12 +80,40 @@ export class RedisConnection<Name extends string = never> {
     this.redis.disconnect();
   }
 
-  private async ready(): Promise<Redis> {
+  private understood(error: Error): Error {
+    const { message } = error;
+    if (IN_A_CLUSTER.test(message)) return (this.refusal = wrongKind("cluster"));
+    if (NOT_THE_MASTER.test(message)) this.onMoved();
+    else if (/^Command timed out/.test(message) && this.location.kind !== "cluster" && !this.isClosed) {
+      // The host may have vanished, and its address be elsewhere: nothing on this connection would ever tell.
+      this.redis.disconnect(true);
+      this.onMoved();
+    }
+    return error;
+  }
+
+  private async ready(): Promise<RedisClient> {
     const { redis } = this;
     if (this.isClosed) throw new Error("the connection is closed");
     if (redis.status === "wait") await redis.connect().catch(() => {});
     if (redis.status !== "ready") await (this.becomingReady ??= this.whenReady());
+    await (this.checkingKind ??= this.checkKind());
     return redis;
+  }
+
+  /** Once, when it is first used: what answers to a request or two may still be the wrong kind for the others. */
+  private async checkKind(): Promise<void> {
+    const wanted = { single: "standalone", sentinel: "standalone", cluster: "cluster" }[this.location.kind];
+    try {
+      const mode = /^redis_mode:(\w+)/m.exec(await this.redis.info("server"))?.[1];
+      if (mode !== undefined && mode in KINDS && mode !== wanted)
+        throw (this.refusal = wrongKind(mode as keyof typeof KINDS));
+    } catch (error) {
+      // Who may not ask is not refused for it.
+      if (/^NOPERM/.test((error as Error).message)) return;
+      this.checkingKind = undefined;
+      throw error;
+    }
   }
 
   /** One wait for all who have a request. */
@@ -83,16 +122,29 @@ export class RedisConnection<Name extends string = never> {
     return new Promise<void>((resolve, reject) => {
       const settle = (error?: Error): void => {
         clearTimeout(timer);
-        redis.off("ready", settle);
+        redis.off("ready", ready);
+        redis.off("end", ended);
         this.becomingReady = undefined;
         if (error === undefined) resolve();
         else reject(error);
       };
-      const timer = setTimeout(
-        () => settle(this.refusal ?? new Error(`Redis is not reached within ${this.timeoutMs} ms`)),
-        this.timeoutMs,
-      );
-      redis.once("ready", settle);
+      const ready = (): void => settle();
+      const ended = (): void => settle(new Error("the connection is closed"));
+      const timer = setTimeout(() => settle(this.refusal ?? this.notReached()), this.timeoutMs);
+      redis.once("ready", ready);
+      redis.once("end", ended);
     });
   }
+
+  private notReached(): Error {
+    const because = this.lastFailure === undefined ? "" : ` (${this.lastFailure.message})`;
+    return new Error(`Redis is not reached within ${this.timeoutMs} ms${because}`);
+  }
+}
+
+function wrongKind(found: keyof typeof KINDS): Error {
+  const what = { standalone: "a Redis without cluster", cluster: "a Redis Cluster", sentinel: "a sentinel" }[
+    found
+  ];
+  return new Error(`this is ${what}: its URL begins with ${KINDS[found]}`);
 }

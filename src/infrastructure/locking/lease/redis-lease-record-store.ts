@@ -6,15 +6,19 @@ import {
   parseLeaseRecord,
   serializeLeaseRecord,
   UnreadableLeaseRecordError,
+  type LeaseRecord,
   type StoredLeaseRecord,
 } from "./lease-record";
 import {
   recordVersion,
+  type ClaimedLease,
   type LeaseRecordStore,
   type ReadLeaseRecord,
   type RecordVersion,
 } from "./lease-record-store";
 import { RedisConnection } from "./redis-connection";
+import { mastersOf } from "./redis-driver";
+import { redisLocation } from "./redis-location";
 import { RedisNotices } from "./redis-notices";
 
 export interface RedisLeaseRecordStoreSettings {
@@ -32,20 +36,33 @@ const SCAN_COUNT = 1_000;
 
 const NOW = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000)";
 
-/** Record, version, when that was written, and the time now, by the same clock. False if there is no such key. */
+/**
+ * Record, version, when that was written, and the time now, by the same clock. False if there is no such key. To take a
+ * time to live from a key that has none changes nothing, but it is a write: a server that may not write, because it was
+ * demoted, would answer with what it remembers.
+ */
 const read = `${NOW}
+  redis.call('PERSIST', KEYS[1])
   local found = redis.call('HMGET', KEYS[1], 'record', 'version', 'at')
   return {found[1], found[2], found[3], tostring(now), redis.call('EXISTS', KEYS[1])}`;
 
-/** ARGV: expected version or nothing, record, its version, channel to tell of a release or nothing, id. */
+/**
+ * ARGV: expected version or nothing, record, its version, channel to tell of a release or nothing, id, the least fence of a
+ * claim or nothing. Answers 0, or the fence of the claim, or 1. In text that is JSON, only a key looks as a key does.
+ */
 const write = `
   if ARGV[1] == '' then
     if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
   elseif redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
   ${NOW}
-  redis.call('HSET', KEYS[1], 'record', ARGV[2], 'version', ARGV[3], 'at', tostring(now))
+  local record, answer = ARGV[2], 1
+  if ARGV[6] ~= '' then
+    answer = math.max(tonumber(ARGV[6]), now + 1)
+    record = string.gsub(record, '"fence":%d+', string.format('"fence":%.0f', answer), 1)
+  end
+  redis.call('HSET', KEYS[1], 'record', record, 'version', ARGV[3], 'at', tostring(now))
   if ARGV[4] ~= '' then redis.call('PUBLISH', ARGV[4], ARGV[5]) end
-  return 1`;
+  return answer`;
 
 const remove = `
   if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then return 0 end
@@ -66,8 +83,11 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
   }: RedisLeaseRecordStoreSettings) {
     this.keyPrefix = keyPrefix;
-    this.connection = new RedisConnection(url, requestTimeoutMs, SCRIPTS);
-    this.notices = new RedisNotices(url, `${keyPrefix}released`);
+    const location = redisLocation(url);
+    this.notices = new RedisNotices(location, `${keyPrefix}released`);
+    this.connection = new RedisConnection(location, requestTimeoutMs, SCRIPTS, () =>
+      this.notices.reconnect(),
+    );
   }
 
   /** Rejects when Redis does not answer. */
@@ -92,19 +112,16 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     record: StoredLeaseRecord,
     ifVersion: RecordVersion | "absent",
   ): Promise<RecordVersion | "conflict"> {
-    const version = nonce(15);
-    const isFree = record.ownerId === null;
-    const written = await this.connection.run(
-      `cannot write ${this.key(id)}`,
-      "holdfastWrite",
-      this.key(id),
-      ifVersion === "absent" ? "" : ifVersion,
-      serializeLeaseRecord(record),
-      version,
-      isFree ? this.notices.channel : "",
-      id,
-    );
-    return written === 1 ? recordVersion(version) : "conflict";
+    const written = await this.put(id, record, ifVersion, "");
+    return written === "conflict" ? written : written.version;
+  }
+
+  claim(
+    id: string,
+    record: LeaseRecord,
+    ifVersion: RecordVersion | "absent",
+  ): Promise<ClaimedLease | "conflict"> {
+    return this.put(id, record, ifVersion, String(record.fence));
   }
 
   async remove(id: string, ifVersion: RecordVersion): Promise<void> {
@@ -120,22 +137,47 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     // A scan may tell a key twice.
     const told = new Set<string>();
     const pattern = `${this.keyPrefix.replace(/[\\*?[\]]/g, "\\$&")}*`;
-    for (let cursor: string | undefined = "0"; cursor !== undefined;) {
-      const from: string = cursor;
-      const [next, keys] = await this.connection.send("cannot list the locks", (redis) =>
-        redis.scan(from, "MATCH", pattern, "COUNT", SCAN_COUNT),
-      );
-      for (const key of keys) {
-        if (!told.has(key)) yield key.slice(this.keyPrefix.length);
-        told.add(key);
+    const masters = await this.connection.send("cannot list the locks", (redis) =>
+      Promise.resolve(mastersOf(redis)),
+    );
+    for (const master of masters)
+      for (let cursor: string | undefined = "0"; cursor !== undefined;) {
+        const from: string = cursor;
+        const [next, keys] = await this.connection.send("cannot list the locks", () =>
+          master.scan(from, "MATCH", pattern, "COUNT", SCAN_COUNT),
+        );
+        for (const key of keys) {
+          if (!told.has(key)) yield key.slice(this.keyPrefix.length);
+          told.add(key);
+        }
+        cursor = next === "0" ? undefined : next;
       }
-      cursor = next === "0" ? undefined : next;
-    }
   }
 
   close(): void {
     this.notices.close();
     this.connection.close();
+  }
+
+  private async put(
+    id: string,
+    record: StoredLeaseRecord,
+    ifVersion: RecordVersion | "absent",
+    leastFence: string,
+  ): Promise<ClaimedLease | "conflict"> {
+    const version = nonce(15);
+    const answer = await this.connection.run(
+      `cannot write ${this.key(id)}`,
+      "holdfastWrite",
+      this.key(id),
+      ifVersion === "absent" ? "" : ifVersion,
+      serializeLeaseRecord(record),
+      version,
+      record.ownerId === null ? this.notices.channel : "",
+      id,
+      leastFence,
+    );
+    return answer === 0 ? "conflict" : { version: recordVersion(version), fence: Number(answer) };
   }
 
   private async found(

@@ -1,6 +1,10 @@
-import { loadRedis, type Redis } from "./redis-driver";
+import { openRedis, type RedisClient } from "./redis-driver";
+import type { RedisLocation } from "./redis-location";
 
-const RECONNECT_AT_MOST_EVERY_MS = 1_000;
+const CONNECT_WITHIN_MS = 5_000;
+/** Nothing arrives where nothing is released: only a question shows that the connection still leads somewhere. */
+const ASK_EVERY_MS = 5_000;
+const NEVER = /(?!)/;
 
 /**
  * Tells of releases, over a connection of its own that is made when somebody first waits. A notice that is lost costs its
@@ -8,15 +12,16 @@ const RECONNECT_AT_MOST_EVERY_MS = 1_000;
  */
 export class RedisNotices {
   private readonly wakers = new Map<string, Set<() => void>>();
-  private subscriber: Redis | undefined;
+  private subscriber: RedisClient | undefined;
+  private asking: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly url: string,
+    private readonly location: RedisLocation,
     readonly channel: string,
   ) {}
 
   listen(id: string, wake: () => void): () => void {
-    this.subscribe();
+    this.connect();
     const wakers = this.wakers.get(id) ?? new Set();
     this.wakers.set(id, wakers.add(wake));
     return () => {
@@ -25,22 +30,38 @@ export class RedisNotices {
     };
   }
 
+  /** The releases may be told elsewhere by now. */
+  reconnect(): void {
+    if (this.subscriber?.status === "ready") this.subscriber.disconnect(true);
+  }
+
   close(): void {
+    clearInterval(this.asking);
     this.subscriber?.disconnect();
   }
 
-  private subscribe(): void {
+  private connect(): void {
     if (this.subscriber !== undefined) return;
-    const Redis = loadRedis();
-    const subscriber = new Redis(this.url, {
+    const subscriber = openRedis(this.location, {
       connectionName: "holdfast notices",
-      retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_AT_MOST_EVERY_MS),
+      timeoutMs: CONNECT_WITHIN_MS,
+      reconnectOn: NEVER,
     });
     this.subscriber = subscriber;
     subscriber.on("error", () => {});
     subscriber.on("message", (_channel: string, id: string) =>
       this.wakers.get(id)?.forEach((wake) => wake()),
     );
-    subscriber.subscribe(this.channel).catch(() => {});
+    // With each connection anew, the first one included: it may come about long after the first wait.
+    subscriber.on("ready", () => this.subscribe(subscriber));
+    subscriber.connect().catch(() => {});
+    this.asking = setInterval(() => {
+      if (this.wakers.size > 0 && subscriber.status === "ready") this.subscribe(subscriber);
+    }, ASK_EVERY_MS).unref();
+  }
+
+  /** Said again it changes nothing, and its answer shows that the connection is alive. */
+  private subscribe(subscriber: RedisClient): void {
+    subscriber.subscribe(this.channel).catch(() => this.reconnect());
   }
 }

@@ -1,6 +1,13 @@
+import type { Ending } from "./ending";
 import { instant, pause, type Instant, type LeaseEnvironment } from "./lease-environment";
-import { isForeign, type StoredLeaseRecord } from "./lease-record";
-import { TransientLeaseStoreError, type LeaseRecordStore, type RecordVersion } from "./lease-record-store";
+import { isForeign, type LeaseRecord, type StoredLeaseRecord } from "./lease-record";
+import {
+  PermanentLeaseStoreError,
+  TransientLeaseStoreError,
+  type ClaimedLease,
+  type LeaseRecordStore,
+  type RecordVersion,
+} from "./lease-record-store";
 import { deadlySilenceMs, type LeaseSettings } from "./lease-settings";
 import type { RecordMemory, Sighting } from "./record-memory";
 
@@ -9,7 +16,11 @@ export interface LeaseSurroundings extends LeaseEnvironment {
   readonly store: LeaseRecordStore;
   readonly memory: RecordMemory;
   readonly settings: LeaseSettings;
+  readonly ending: Ending;
 }
+
+/** The store's answer to a write, and from when on it may have been applied. */
+export type Sent<Answer> = { readonly answer: Answer; readonly sentAt: Instant } | "conflict";
 
 interface SentClaim {
   readonly renewSeq: number;
@@ -24,6 +35,9 @@ const THROTTLED_JITTER_MS = 250;
 
 /** Claims older than these are forgotten: one that is found later is renewed before it is believed. */
 const REMEMBERED_CLAIMS = 16;
+
+/** What a section that outlives its provider is given to hand its lock back. */
+const LAST_REQUEST_MS = 2_000;
 
 /**
  * The requests of one tenure, from its first attempt to the last trace of it: bounded in time, one after the other, and
@@ -65,14 +79,38 @@ export class TenureRequests {
   }
 
   /** After a conflict, nothing is known but that the version has changed: read, for it may have been by us. */
-  async write(
+  write(record: StoredLeaseRecord, ifVersion: RecordVersion | "absent"): Promise<Sent<RecordVersion>> {
+    const { store } = this.surroundings;
+    return this.send(record, ifVersion, () => store.write(this.resourceId, record, ifVersion));
+  }
+
+  /** As `write`; the fence is the store's to say, if it has a clock. */
+  async claim(record: LeaseRecord, ifVersion: RecordVersion | "absent"): Promise<Sent<ClaimedLease>> {
+    const { store } = this.surroundings;
+    return this.send<ClaimedLease>(record, ifVersion, async () => {
+      if (store.claim !== undefined) return store.claim(this.resourceId, record, ifVersion);
+      const version = await store.write(this.resourceId, record, ifVersion);
+      return version === "conflict" ? "conflict" : { version, fence: record.fence };
+    });
+  }
+
+  /** What the next fence has to be greater than. A store's own clock keeps fences growing across a lost record by itself. */
+  get fenceAbove(): number {
+    const { store, memory, clock } = this.surroundings;
+    const nowMs = store.claim === undefined ? Math.floor(clock.wallMs()) : 0;
+    return Math.max(nowMs, memory.greatestFence(this.resourceId));
+  }
+
+  private async send<Answer>(
     record: StoredLeaseRecord,
     ifVersion: RecordVersion | "absent",
-  ): Promise<{ readonly version: RecordVersion; readonly sentAt: Instant } | "conflict"> {
-    const { store, clock, random } = this.surroundings;
-    if (this.throttledForMs > 0) await pause(clock, this.throttledForMs);
+    request: () => Promise<Answer | "conflict">,
+  ): Promise<Sent<Answer>> {
+    const { clock, random, ending } = this.surroundings;
+    if (this.throttledForMs > 0) await pause(clock, this.throttledForMs, ending);
 
     const sentAt = instant(clock);
+    const [wasUndecided, wasNamed] = [this.undecided.has(ifVersion), this.maybeNamed];
     this.undecided.add(ifVersion);
     const namesUs = this.isNamedIn(record);
     const countsUntilMs = sentAt.monotonicMs + this.countsForMs(record);
@@ -81,15 +119,20 @@ export class TenureRequests {
     if (record.ownerId === this.ownerId && !isForeign(record))
       this.rememberClaim({ renewSeq: record.renewSeq, ifVersion, notBefore: sentAt });
     try {
-      const answer = await this.bounded(store.write(this.resourceId, record, ifVersion));
+      const answer = await this.bounded(request());
       this.undecided.delete(ifVersion);
       if (answer === "conflict") return "conflict";
       this.maybeNamed = namesUs;
       this.countsUntilMs = countsUntilMs;
-      return { version: answer, sentAt };
+      return { answer, sentAt };
     } catch (error) {
       if (error instanceof TransientLeaseStoreError && error.throttled)
         this.writableFromMs = clock.monotonicMs() + THROTTLED_PAUSE_MS + random() * THROTTLED_JITTER_MS;
+      // Refused: nothing of it can land, and there is nothing of it to take away.
+      if (error instanceof PermanentLeaseStoreError) {
+        if (!wasUndecided) this.undecided.delete(ifVersion);
+        this.maybeNamed = wasNamed;
+      }
       throw error;
     }
   }
@@ -155,18 +198,27 @@ export class TenureRequests {
   }
 
   private bounded<T>(answer: Promise<T>): Promise<T> {
-    const { clock, settings } = this.surroundings;
+    const { clock, settings, ending } = this.surroundings;
+    const { requestTimeoutMs } = settings;
+    const limitMs = ending.isCalled ? Math.min(requestTimeoutMs, LAST_REQUEST_MS) : requestTimeoutMs;
     return new Promise<T>((resolve, reject) => {
-      const cancel = clock.after(settings.requestTimeoutMs, () => {
-        reject(new TransientLeaseStoreError(`no answer within ${settings.requestTimeoutMs} ms`));
-      });
+      const stopListening = ending.onCalled(() => giveUp("no answer before the lock provider was closed"));
+      const cancel = clock.after(limitMs, () => giveUp(`no answer within ${limitMs} ms`));
+      const over = (): void => {
+        stopListening();
+        cancel();
+      };
+      const giveUp = (reason: string): void => {
+        over();
+        reject(new TransientLeaseStoreError(reason));
+      };
       answer.then(
         (value) => {
-          cancel();
+          over();
           resolve(value);
         },
         (error: Error) => {
-          cancel();
+          over();
           reject(error);
         },
       );

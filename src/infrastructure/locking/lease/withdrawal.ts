@@ -2,7 +2,6 @@ import { pause } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { isForeign, UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
-import { PermanentLeaseStoreError } from "./lease-record-store";
 import { neverHeld, released, restated, withWaiter } from "./lease-transitions";
 import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
@@ -15,8 +14,8 @@ const LAST_RETRY_MS = 1_000;
  * answer may be lost, and because an older claim may be applied after it. What may still be on its way is shut out by
  * writing the record again under a new version.
  *
- * Ends when the record certainly never names the tenure again, or when its trace is so old that everybody takes it for
- * dead, so that it is bounded even when the store stays away.
+ * Ends when the record certainly never names the tenure again, when its trace is so old that everybody takes it for
+ * dead, or when the client's time to close is over: it is bounded even when the store stays away.
  */
 export class Withdrawal {
   private readonly stopped = new Stop();
@@ -37,21 +36,23 @@ export class Withdrawal {
 
   /** Never rejects. */
   async run(): Promise<void> {
-    const { clock, random } = this.requests.surroundings;
+    const { clock, random, ending } = this.requests.surroundings;
+    const stopListening = ending.onCalled(() => this.stop());
     const startedMs = clock.monotonicMs();
     let retryMs = FIRST_RETRY_MS;
     while (!this.stopped.isCalled) {
       try {
-        if (await this.step()) return;
+        if (await this.step()) break;
         retryMs = FIRST_RETRY_MS;
       } catch (error) {
-        // Nobody can be freed from a record that we may not touch, and an unreadable one names nobody.
-        if (error instanceof PermanentLeaseStoreError || error instanceof UnreadableLeaseRecordError) return;
-        if (this.requests.isTakenForDead(startedMs)) return;
+        // It names nobody. Everything else may pass, as for a renewal: even a refusal may be a key that is being rotated.
+        if (error instanceof UnreadableLeaseRecordError) break;
+        if (ending.isCalled || this.requests.isTakenForDead(startedMs)) break;
         await pause(clock, retryMs * (0.5 + random() / 2), this.stopped);
         retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
       }
     }
+    stopListening();
   }
 
   /** True when there is nothing left to do. */
@@ -83,7 +84,7 @@ export class Withdrawal {
     const written = await this.requests.write(record, ifVersion);
     if (written === "conflict") return false;
     if (record.ownerId === null && record.waitingOwnerId === null && !isForeign(record))
-      this.requests.surroundings.memory.keepReleased(this.requests.resourceId, record, written.version);
+      this.requests.surroundings.memory.keepReleased(this.requests.resourceId, record, written.answer);
     return true;
   }
 }

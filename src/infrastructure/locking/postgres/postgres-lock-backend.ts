@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
 import { systemLockClock, type LockClock } from "../lock-clock";
+import { checkExclusion, UselessLocksError } from "./check-exclusion";
 import { PostgresLockStatements } from "./postgres-lock-statements";
 import {
   checkedSchema,
@@ -9,11 +10,12 @@ import {
   DEFAULT_LOCK_SCHEMA,
   lockKey,
   lockSchemaIsThere,
+  raiseFences,
   storableId,
 } from "./postgres-lock-schema";
 import { PostgresSession } from "./postgres-session";
 import { PostgresTenure } from "./postgres-tenure";
-import { refuseSharedSessions, SharedSessionError } from "./refuse-shared-sessions";
+import { silenceLeftMs } from "./young-server";
 
 export interface PostgresLockOptions {
   /** Made if it is missing. Locks of two schemas do not exclude each other. Default: `holdfast_locks`. */
@@ -54,6 +56,10 @@ export class PostgresLockBackend implements LockBackend {
   /** The server lends a lock to the session that has it as often as it asks: within this process, only this tells. */
   private readonly held = new Map<bigint, PostgresTenure>();
   private readonly wakers = new Map<string, Set<() => void>>();
+  private readonly closing = new AbortController();
+  /** On the monotonic clock; before that the server is too young. */
+  private lendsFromMs = -Infinity;
+  private highestFence = 0n;
 
   constructor(
     private readonly url: string,
@@ -91,6 +97,7 @@ export class PostgresLockBackend implements LockBackend {
     const { opening } = this;
     this.opening = Promise.reject(new Error("the lock provider is closed"));
     this.opening.catch(() => {});
+    this.closing.abort("its lock provider was closed");
     await opening?.catch(() => {});
     const session = this.current;
     this.current = undefined;
@@ -104,6 +111,8 @@ export class PostgresLockBackend implements LockBackend {
   ): Promise<Attempt> {
     const key = lockKey(this.schema, resourceId);
     if (this.held.has(key)) return { kind: "held" };
+    const tooYoungForMs = this.lendsFromMs - this.clock.monotonicMs();
+    if (tooYoungForMs > 0) throw new Error(justStarted(tooYoungForMs));
     let row: AttemptRow | undefined;
     try {
       [row] = await session.ask<AttemptRow>(this.statements.attempt, [
@@ -122,15 +131,17 @@ export class PostgresLockBackend implements LockBackend {
     }
     if (row === undefined) throw new Error("PostgreSQL answered with nothing");
     if (row.fence === null) return heldBy(row.holder);
-    const tenure = new PostgresTenure(resourceId, row.fence, session, () => this.giveBack(session, key));
+    const { fence } = row;
+    if (fence > this.highestFence) this.highestFence = fence;
+    const tenure = new PostgresTenure(resourceId, fence, session, () => this.giveBack(session, key, fence));
     this.held.set(key, tenure);
     return { kind: "acquired", tenure };
   }
 
   /** Never rejects. */
-  private async giveBack(session: PostgresSession, key: bigint): Promise<void> {
+  private async giveBack(session: PostgresSession, key: bigint, fence: bigint): Promise<void> {
     try {
-      if (!session.lost.aborted) await session.ask(this.statements.release, [key]);
+      if (!session.lost.aborted) await session.ask(this.statements.release, [key, fence]);
     } catch {
       // The note about the holder could not be removed, say. The lock itself is all that matters.
       if (!session.lost.aborted)
@@ -162,6 +173,7 @@ export class PostgresLockBackend implements LockBackend {
       heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
       answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       prepare: (opened) => this.prepare(opened),
+      abandoned: this.closing.signal,
     });
     this.current = session;
     session.lost.addEventListener("abort", () => {
@@ -175,13 +187,31 @@ export class PostgresLockBackend implements LockBackend {
   }
 
   private async prepare(session: PostgresSession): Promise<void> {
-    await refuseSharedSessions(session, this.url);
+    await checkExclusion(session, this.url, this.schema);
     const [schema] = await session.ask<{ there: boolean }>(lockSchemaIsThere(this.schema));
     if (schema?.there !== true) await session.ask(createLockSchema(this.schema));
+    await session.ask(raiseFences(this.schema, this.highestFence));
     await session.ask(this.statements.forgetTheDead);
     session.onNotice((key) => this.wakers.get(key)?.forEach((wake) => wake()));
     await session.ask(this.statements.listen);
+    this.lendNothingFor(await silenceLeftMs(session), session);
   }
+
+  private lendNothingFor(delayMs: number, session: PostgresSession): void {
+    this.lendsFromMs = this.clock.monotonicMs() + delayMs;
+    if (delayMs <= 0) return;
+    const cancel = this.clock.after(delayMs, () => {
+      for (const wakers of this.wakers.values()) for (const wake of wakers) wake();
+    });
+    session.lost.addEventListener("abort", cancel);
+  }
+}
+
+function justStarted(leftMs: number): string {
+  return (
+    "PostgreSQL has just started: nothing is lent for another " +
+    `${(leftMs / 1000).toFixed(1)} s, because who held locks before may not know yet that they are gone`
+  );
 }
 
 function heldBy(row: AttemptRow["holder"]): Attempt {
@@ -190,12 +220,12 @@ function heldBy(row: AttemptRow["holder"]): Attempt {
   return {
     kind: "held",
     holder: { host, pid, since: new Date(since), ...(purpose === null ? {} : { purpose }) },
-    advice: `wait longer, or end that process; its locks end with its session: SELECT pg_terminate_backend(${session})`,
+    advice: `end that process; its locks end with its session: SELECT pg_terminate_backend(${session})`,
   };
 }
 
 function unavailable(resourceId: string, error: unknown): LockUnavailableError {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const permanent = error instanceof SharedSessionError || (typeof code === "string" && PERMANENT.test(code));
+  const permanent = error instanceof UselessLocksError || (typeof code === "string" && PERMANENT.test(code));
   return new LockUnavailableError(resourceId, String(message), { cause: error, permanent });
 }

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { connectionConfig } from "../../persistence/postgres-connection";
 import { loadPostgres, type Client, type QueryConfig } from "../../persistence/postgres-driver";
 import type { LockClock } from "../lock-clock";
+import { sessionTimes, type SessionTimes } from "./session-times";
 
 export interface SessionSettings {
   readonly url: string;
@@ -13,18 +14,24 @@ export interface SessionSettings {
   readonly answerTimeoutMs: number;
   /** Run once, when the session begins. */
   readonly prepare: (session: PostgresSession) => Promise<void>;
+  /** Nobody wants the session any more, also while it is still being made. */
+  readonly abandoned?: AbortSignal;
 }
 
 /**
- * What the server is told about the other end: after 11 s of silence it ends the session, and frees its locks. By then
- * this end has given them up (heartbeat and answer together, 7 s), also if neither hears of the other any more.
- * What this server does not know is left out.
+ * What the server is told about the other end: after a silence it ends the session, and frees its locks. By then this
+ * end has given them up, also if neither hears of the other any more (`session-times.ts`).
+ * That a lock is held is found by asking for it, and never a conflict between transactions, whatever the server's default
+ * is. Plans are made while the tables are small and kept for the session: they have to go through the index. What this
+ * server does not know is left out.
  */
-const SERVER_SETTINGS = `
+const serverSettings = ({ keepalives, serverSilenceMs }: SessionTimes): string => `
   SELECT set_config(name, wanted.value, false)
-  FROM (VALUES ('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3'),
-    ('tcp_user_timeout', '11000'), ('idle_session_timeout', '0'), ('statement_timeout', '3000'),
-    ('synchronous_commit', 'on')) AS wanted (name, value)
+  FROM (VALUES ('tcp_keepalives_idle', '${keepalives.idleS}'),
+    ('tcp_keepalives_interval', '${keepalives.intervalS}'), ('tcp_keepalives_count', '${keepalives.count}'),
+    ('tcp_user_timeout', '${serverSilenceMs}'), ('idle_session_timeout', '0'), ('statement_timeout', '3000'),
+    ('synchronous_commit', 'on'), ('default_transaction_isolation', 'read committed'),
+    ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off')) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
 
 /**
@@ -36,9 +43,11 @@ export class PostgresSession {
   readonly lost: AbortSignal = this.losing.signal;
   private readonly socket = new Socket();
   private readonly client: Client;
-  /** The last answer came to a question that was asked then, by both clocks. */
-  private askedMs = 0;
-  private askedWallMs = 0;
+  /** When the last answer came, by both clocks. */
+  private answeredMs = 0;
+  private answeredWallMs = 0;
+  /** For how long the machine had slept when a heartbeat was last answered. */
+  private asleepMs = 0;
   private unanswered = 0;
   /** The first question after the last answer was asked then, or the last answer came then. */
   private silentSinceMs = 0;
@@ -46,8 +55,10 @@ export class PostgresSession {
   private cancelHeartbeat: () => void = () => {};
   private readonly names = new Map<string, string>();
   private readonly listeners = new Set<(payload: string) => void>();
+  private readonly times: SessionTimes;
 
   private constructor(private readonly settings: SessionSettings) {
+    this.times = sessionTimes(settings.heartbeatMs, settings.answerTimeoutMs);
     const { Client } = loadPostgres();
     this.client = new Client({
       ...connectionConfig(settings.url, `holdfast locks ${hostname()}:${process.pid}`),
@@ -62,18 +73,31 @@ export class PostgresSession {
     });
   }
 
+  /** Takes `answerTimeoutMs` at most, whoever does not answer. */
   static async open(settings: SessionSettings): Promise<PostgresSession> {
     const session = new PostgresSession(settings);
+    const { clock, answerTimeoutMs, abandoned } = settings;
+    const abandon = (): void => session.lose(String(abandoned?.reason));
+    const cancel = clock.after(answerTimeoutMs, () =>
+      session.lose(`PostgreSQL did not let us in within ${answerTimeoutMs} ms`),
+    );
+    abandoned?.addEventListener("abort", abandon);
     try {
-      await session.client.connect();
-      session.noteLife(session.now());
-      await session.ask(SERVER_SETTINGS);
-      await settings.prepare(session);
+      if (abandoned?.aborted === true) abandon();
+      await session.unlessLost(session.client.connect());
+      session.noteLife();
+      session.asleepMs = clock.asleepMs?.() ?? 0;
+      await session.ask(serverSettings(session.times));
+      await session.unlessLost(settings.prepare(session));
       session.beat();
       return session;
     } catch (error) {
+      const reason = session.lost.aborted ? new Error(String(session.lost.reason), { cause: error }) : error;
       session.lose("it could not be opened");
-      throw error;
+      throw reason;
+    } finally {
+      cancel();
+      abandoned?.removeEventListener("abort", abandon);
     }
   }
 
@@ -81,17 +105,16 @@ export class PostgresSession {
   async ask<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     const reason = this.whyLost();
     if (reason !== null) throw new Error(reason);
-    const asked = this.now();
-    if (this.unanswered === 0) this.silentSinceMs = asked.ms;
+    if (this.unanswered === 0) this.silentSinceMs = this.settings.clock.monotonicMs();
     this.unanswered += 1;
     if (this.cancelSilenceLimit === undefined) this.limitSilence(this.silentSinceMs);
     try {
       const { rows } = await this.client.query(this.prepared(text, values));
-      this.noteLife(asked);
+      this.noteLife();
       return rows as Row[];
     } catch (error) {
       // An answer that is an error is an answer.
-      if (!this.lost.aborted && isFromServer(error)) this.noteLife(asked);
+      if (!this.lost.aborted && isFromServer(error)) this.noteLife();
       else this.lose(`the connection to PostgreSQL failed (${String((error as Error).message)})`);
       throw error;
     } finally {
@@ -102,18 +125,26 @@ export class PostgresSession {
 
   /** Why the session is over, by the clocks as they are now; null while it is not. */
   whyLost(): string | null {
-    const { heartbeatMs, answerTimeoutMs } = this.settings;
-    const { ms, wallMs } = this.now();
-    // The monotonic clock may have stood still while the machine slept, and the wall clock may have been set.
-    const silentMs = Math.max(ms - this.askedMs, wallMs - this.askedWallMs);
-    if (!this.lost.aborted && silentMs > heartbeatMs + answerTimeoutMs)
-      this.lose(`PostgreSQL has not answered for ${Math.round(silentMs)} ms`);
+    const { clock } = this.settings;
+    if (!this.lost.aborted) {
+      const silentMs = clock.monotonicMs() - this.answeredMs;
+      if (silentMs > this.silenceLimitMs)
+        this.lose(`PostgreSQL has not answered for ${Math.round(silentMs)} ms`);
+      // The monotonic clock may have stood still; or the wall clock was set, which is no loss.
+      else if (clock.wallMs() - this.answeredWallMs > this.silenceLimitMs && this.sleptThroughIt())
+        this.lose("the machine slept for longer than PostgreSQL waits for an answer");
+    }
     return this.lost.aborted ? String(this.lost.reason) : null;
   }
 
-  /** The number that the proxy or the server said it has. A proxy makes up its own. */
-  get announcedPid(): number | null {
-    return (this.client as Client & { readonly processID: number | null }).processID;
+  /** From a holder's last answer until it knows by itself that its locks may be gone. */
+  get silenceLimitMs(): number {
+    return this.times.silenceLimitMs;
+  }
+
+  /** For how long the server lets nobody else have these locks, even if nothing more is heard of it or of us. */
+  get aloneForMs(): number {
+    return this.answeredMs + this.times.aloneAfterAnswerMs - this.settings.clock.monotonicMs();
   }
 
   onNotice(listener: (payload: string) => void): void {
@@ -132,7 +163,7 @@ export class PostgresSession {
     if (this.lost.aborted) return;
     this.stopTimers();
     const { clock, answerTimeoutMs } = this.settings;
-    const cancel = clock.after(answerTimeoutMs, () => this.lose(reason));
+    const cancel = clock.after(answerTimeoutMs, () => this.socket.destroy());
     this.losing.abort(reason);
     await this.client.end().catch(() => {});
     cancel();
@@ -166,7 +197,10 @@ export class PostgresSession {
     this.cancelHeartbeat = this.settings.clock.after(this.settings.heartbeatMs, () => {
       if (this.whyLost() !== null) return;
       this.ask("SELECT 1").then(
-        () => this.beat(),
+        () => {
+          this.asleepMs = this.settings.clock.asleepMs?.() ?? 0;
+          this.beat();
+        },
         () => this.lose("PostgreSQL did not answer a heartbeat"),
       );
     });
@@ -177,14 +211,25 @@ export class PostgresSession {
     this.cancelSilenceLimit?.();
   }
 
-  private noteLife({ ms, wallMs }: { readonly ms: number; readonly wallMs: number }): void {
-    this.askedMs = ms;
-    this.askedWallMs = wallMs;
+  private sleptThroughIt(): boolean {
+    const { clock } = this.settings;
+    return clock.asleepMs === undefined || clock.asleepMs() - this.asleepMs > this.silenceLimitMs;
   }
 
-  private now(): { readonly ms: number; readonly wallMs: number } {
+  private noteLife(): void {
     const { clock } = this.settings;
-    return { ms: clock.monotonicMs(), wallMs: clock.wallMs() };
+    this.answeredMs = clock.monotonicMs();
+    this.answeredWallMs = clock.wallMs();
+  }
+
+  /** Rejects with the reason as soon as the session is lost, also where the driver has nothing more to say. */
+  private unlessLost<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const lost = (): void => reject(new Error(String(this.lost.reason)));
+      if (this.lost.aborted) lost();
+      this.lost.addEventListener("abort", lost, { once: true });
+      work.then(resolve, reject).finally(() => this.lost.removeEventListener("abort", lost));
+    });
   }
 }
 

@@ -24,6 +24,10 @@ export class PostgresTenure implements Tenure {
     if (reason !== null) throw new LockLostError(this.resourceId, reason);
   }
 
+  aloneForMs(): number {
+    return this.session.aloneForMs;
+  }
+
   release(): Promise<void> {
     return (this.releasing ??= this.giveBack());
   }

@@ -1,4 +1,4 @@
-import { formatMoney, parseCurrency } from "../../../domain/money";
+import { formatMoney, type Currency } from "../../../domain/money";
 
 /** The fields that a server sends and a person reads. */
 export interface WirePayment {
@@ -6,6 +6,7 @@ export interface WirePayment {
   readonly status: string;
   readonly amount: number;
   readonly currency: string;
+  readonly currencyExponent: number | null;
   readonly amountCaptured: number;
   readonly amountRefunded: number;
   readonly reference: string | null;
@@ -25,15 +26,23 @@ export interface WireEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export function amountText(minorUnits: number, currency: string): string {
-  return formatMoney({ amount: BigInt(minorUnits), currency: parseCurrency(currency) });
+/** As the server counts, whatever this program would think of the currency. */
+export function amountText(
+  minorUnits: number,
+  { currency, currencyExponent }: Pick<WirePayment, "currency" | "currencyExponent">,
+): string {
+  return formatMoney({
+    amount: BigInt(minorUnits),
+    currency: currency as Currency,
+    exponent: currencyExponent,
+  });
 }
 
 export function paymentText(payment: WirePayment): string {
-  const { id, status, amount, currency, amountCaptured, amountRefunded, reference, expiresAt } = payment;
-  const lines = [`payment ${id}: ${status}, ${amountText(amount, currency)}`];
-  if (amountCaptured > 0) lines.push(`captured ${amountText(amountCaptured, currency)}`);
-  if (amountRefunded > 0) lines.push(`refunded ${amountText(amountRefunded, currency)}`);
+  const { id, status, amount, amountCaptured, amountRefunded, reference, expiresAt } = payment;
+  const lines = [`payment ${id}: ${status}, ${amountText(amount, payment)}`];
+  if (amountCaptured > 0) lines.push(`captured ${amountText(amountCaptured, payment)}`);
+  if (amountRefunded > 0) lines.push(`refunded ${amountText(amountRefunded, payment)}`);
   if (status === "authorized") lines.push(`can be captured until ${expiresAt}`);
   if (reference !== null) lines.push(`reference ${reference}`);
   return lines.join("\n  ");

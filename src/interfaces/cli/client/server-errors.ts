@@ -63,11 +63,13 @@ export function isWorthRepeating(error: unknown): boolean {
   );
 }
 
-function kindOf({ status, code }: ServerProblem): ServerRefusal["code"] {
+function kindOf({ status, code, outcome }: ServerProblem): ServerRefusal["code"] {
   if (code === "lock_timeout" || code === "lock_lost") return code;
   if (code === "idempotency_key_in_use" || code === "payment_busy" || code.endsWith("_in_progress")) {
     return "try_again";
   }
+  // Of a store that fails: what was asked for may be stored, and is found by its key.
+  if (code === "service_unavailable" && outcome === "unknown") return "try_again";
   if (status === 400) return "usage";
   return status >= 500 ? "service_unavailable" : "refused";
 }

@@ -102,6 +102,10 @@ function tellBreak(context: CommandContext, id: string, outcome: BreakOutcome): 
   switch (outcome.outcome) {
     case "broken":
       output.result(outcome.audit, `broke ${id}, which ${outcome.audit.ownerId} held`);
+      output.note(
+        "if that holder lives, it believes in its lock until it looks: at a lease when it renews it (every 10 s with the " +
+          "built-in settings), at a file within 2 s",
+      );
       return;
     case "not_held":
       output.error(`${id} is not held: there is nothing to break`);

@@ -42,7 +42,10 @@ function authorizeCommand(context: CommandContext): Command {
     .option("--amount <minor units>", "1250 is 12.50 EUR", minorUnits)
     .option("--currency <code>", "ISO 4217")
     .option("--payment-method <token>", "the gateway's token of a card; the simulated gateway knows tok_ok")
-    .option("--gateway-reference <reference>", "what the gateway calls an authorization made elsewhere")
+    .option(
+      "--gateway-reference <reference>",
+      "what the gateway calls an authorization made elsewhere, for the merchant of the key",
+    )
     .option("--reference <text>", "your own name for the payment")
     .option("--metadata <name=value...>", "names of your own, each with a text", named)
     .option("--expires-in <seconds>", "for how long the payment can be captured", seconds)
@@ -90,7 +93,7 @@ function movementCommand(
         idempotencyKey,
         inWords: (answer) => {
           const { status, amount } = answer[kind] as WireOperation;
-          const money = amountText(amount, (answer["payment"] as WirePayment).currency);
+          const money = amountText(amount, answer["payment"] as WirePayment);
           const done = status === "succeeded" ? doneWith[kind] : `${kind} of`;
           return `${done} ${money}${status === "succeeded" ? "" : `: ${status}`}\n${paymentIn(answer)}`;
         },
@@ -107,11 +110,23 @@ function showCommand(context: CommandContext): Command {
       const client = new ServerClient(context.configured().server());
       const path = `/payments/${idOf(payment)}`;
       const { body } = await client.get(path);
-      const history = (await client.get(`${path}/events`)).body["data"] as readonly WireEvent[];
+      const history = await historyOf(client, path);
       context
         .output()
         .result({ ...body, events: history }, [paymentIn(body), ...history.map(eventText)].join("\n"));
     });
+}
+
+/** All pages of it. */
+async function historyOf(client: ServerClient, path: string): Promise<readonly WireEvent[]> {
+  const history: WireEvent[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const { body } = await client.get(`${path}/events`, typeof cursor === "string" ? { cursor } : {});
+    history.push(...(body["data"] as readonly WireEvent[]));
+    cursor = body["nextCursor"] as string | null;
+  } while (cursor !== null);
+  return history;
 }
 
 function listCommand(context: CommandContext): Command {
@@ -130,7 +145,7 @@ function listCommand(context: CommandContext): Command {
       const rows = data.map((one) => [
         one.id,
         one.status,
-        amountText(one.amount, one.currency),
+        amountText(one.amount, one),
         one.reference ?? "-",
         one.createdAt,
       ]);

@@ -1,7 +1,14 @@
 import { Command } from "commander";
 import type { CommandContext } from "../cli";
-import { amountText, paymentText, type WireOperation, type WirePayment } from "../client/in-words";
-import { ServerClient } from "../client/server-client";
+import {
+  amountText,
+  eventText,
+  paymentText,
+  type WireEvent,
+  type WireOperation,
+  type WirePayment,
+} from "../client/in-words";
+import { ServerClient, type ServerAnswer } from "../client/server-client";
 import { UsageError } from "../exit-status";
 import { table } from "../output";
 
@@ -12,17 +19,26 @@ interface WireReview {
   readonly kind: string;
   readonly amount: number;
   readonly currency: string;
+  readonly currencyExponent: number | null;
+  readonly status: string;
   readonly reason: string;
   readonly since: string;
   readonly gatewayKey: string;
   readonly authorizationReference: string | null;
 }
 
+interface WireReviewed extends WireOperation {
+  readonly kind: string;
+  readonly needsReview: boolean;
+}
+
 interface Verdict {
   readonly moved?: boolean;
   readonly notMoved?: boolean;
+  readonly stillPending?: boolean;
   readonly evidence: string;
   readonly gatewayReference?: string;
+  readonly override?: string;
 }
 
 /** `review`: what only a person can decide, on a running server, with an operator's key. */
@@ -44,40 +60,81 @@ export function reviewCommand(context: CommandContext): Command {
       if (nextCursor !== null) output.note(`there are more: --cursor ${nextCursor}`);
     });
   review
+    .command("show")
+    .description("an operation, why a person has to look at it, and who decided what by which evidence")
+    .argument("<operation>", "as `review list` shows it")
+    .addHelpText("after", "\nExample:\n  $ holdfast review show 019aa2b4-7c05-7b1e-8f10-52c0f4d9a702\n")
+    .action(async (operation: string) => {
+      const { body } = await new ServerClient(context.configured().server()).get(pathOf(operation));
+      const events = body["events"] as readonly WireEvent[];
+      context.output().result(body, [reviewedText(body), ...events.map(eventText)].join("\n"));
+    });
+  review
     .command("resolve")
-    .description("decide whether the money moved; what is decided is believed, and stays in the history")
+    .description(
+      "decide whether the money moved, after the gateway was asked once more; what is decided is believed, and stays in " +
+        "the history",
+    )
     .argument("<operation>", "as `review list` shows it")
     .option("--moved", "the gateway did it")
     .option("--not-moved", "the gateway did not do it, and will not")
+    .option(
+      "--still-pending",
+      "the gateway has not decided either: the review goes on, the next question waits a day",
+    )
     .requiredOption("--evidence <text>", "how you know: where you looked, and what was there")
     .option("--gateway-reference <reference>", "what the gateway calls it; needed where it reserved money")
+    .option("--override <reason>", "why the verdict is right although the gateway says something else")
     .addHelpText(
       "after",
       "\nExample:\n  $ holdfast review resolve 019aa2b4-7c05-7b1e-8f10-52c0f4d9a702 --moved \\\n" +
         '      --evidence "the dashboard shows the capture, 12.50 EUR, 12:00:01"\n',
     )
-    .action(async (operation: string, { moved, notMoved, evidence, gatewayReference }: Verdict) => {
-      if ((moved === true) === (notMoved === true)) throw new UsageError("give --moved or --not-moved");
-      const client = new ServerClient(context.configured().server());
-      const { body } = await client.post(`/reviews/${encodeURIComponent(operation)}`, {
-        outcome: moved === true ? "moved" : "not_moved",
+    .action(async (operation: string, verdict: Verdict) => {
+      const { evidence, gatewayReference, override } = verdict;
+      const outcome = outcomeOf(verdict);
+      const { body } = await new ServerClient(context.configured().server()).post(pathOf(operation), {
+        outcome,
         evidence,
         ...(gatewayReference === undefined ? {} : { gatewayReference }),
+        ...(override === undefined ? {} : { overrideReason: override }),
       });
-      const { kind, status } = body["operation"] as WireOperation & { kind: string };
-      const text = `${kind} ${operation}: ${status}\n${paymentText(body["payment"] as WirePayment)}`;
-      context.output().result(body, text);
+      context.output().result(body, reviewedText(body));
     });
   return review;
 }
 
+function outcomeOf({ moved, notMoved, stillPending }: Verdict): "moved" | "not_moved" | "pending" {
+  const given = [
+    ...(moved === true ? (["moved"] as const) : []),
+    ...(notMoved === true ? (["not_moved"] as const) : []),
+    ...(stillPending === true ? (["pending"] as const) : []),
+  ];
+  const [outcome, ...others] = given;
+  if (outcome === undefined || others.length > 0) {
+    throw new UsageError("give one of --moved, --not-moved and --still-pending");
+  }
+  return outcome;
+}
+
+function pathOf(operation: string): string {
+  return `/reviews/${encodeURIComponent(operation)}`;
+}
+
+function reviewedText(body: ServerAnswer["body"]): string {
+  const { id, kind, status, needsReview } = body["operation"] as WireReviewed;
+  const waits = needsReview ? ", and waits for a person" : "";
+  return `${kind} ${id}: ${status}${waits}\n${paymentText(body["payment"] as WirePayment)}`;
+}
+
 function listed(reviews: readonly WireReview[]): string {
   return table([
-    ["OPERATION", "KIND", "AMOUNT", "SINCE", "MERCHANT", "PAYMENT", "AT THE GATEWAY", "WHY"],
+    ["OPERATION", "KIND", "AMOUNT", "STATUS", "SINCE", "MERCHANT", "PAYMENT", "AT THE GATEWAY", "WHY"],
     ...reviews.map((one) => [
       one.operationId,
       one.kind,
-      amountText(one.amount, one.currency),
+      amountText(one.amount, one),
+      one.status,
       one.since,
       one.merchant,
       one.paymentId,

@@ -1,21 +1,27 @@
 import { Command, Option } from "commander";
 import { performance } from "node:perf_hooks";
+import { budgets } from "../../../application/operations/budgets";
 import { LockCancelledError, LockError } from "../../../application/ports/lock-errors";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";
 import { exitStatus, statusOf, UsageError } from "../exit-status";
 import type { Output } from "../output";
+import { GroupWitness } from "../run/group-witness";
 import { RunSignals } from "../run/run-signals";
-import { statusOfSignal } from "../run/signals";
+import { statusOfSignal, type PassedOnSignal } from "../run/signals";
 import { runCommand } from "../run/supervised-command";
-import { cameFromTerminal } from "../run/terminal-signals";
 import { WaitingNotice } from "../run/waiting-notice";
+
+/** Signals are passed on to the group as long as anything of it lives. */
+const never = new AbortController().signal;
 
 /** In characters: enough to recognize a command, and short enough for a line. */
 const LONGEST_PURPOSE = 200;
 
 interface RunOptions {
   readonly onLost: "kill" | "continue";
+  readonly killGroup?: boolean;
+  readonly waitDescendants?: boolean;
 }
 
 export function runCommandOnce(context: CommandContext): Command {
@@ -28,6 +34,11 @@ export function runCommandOnce(context: CommandContext): Command {
         .choices(["kill", "continue"])
         .default("kill"),
     )
+    .option(
+      "--kill-group",
+      "signals reach everything the command started, and nothing of it outlives the command",
+    )
+    .option("--wait-descendants", "keep the lock until everything the command started has ended")
     .addHelpText(
       "after",
       [
@@ -38,7 +49,7 @@ export function runCommandOnce(context: CommandContext): Command {
         "Exit status: the command's own (128 + n for a signal), or",
         "  64 usage   69 backend unavailable   75 lock timeout   76 another already waits (leases, --lock-timeout 0)",
         "  78 bad configuration   79 lock lost   126 cannot be executed   127 no such command",
-        "  130, 143 stopped by SIGINT, SIGTERM while waiting",
+        "  130, 143 stopped by SIGINT, SIGTERM while waiting (after SIGINT by that signal itself, as shells expect)",
         "",
         "Examples:",
         "  $ holdfast run nightly-settlement -- ./settle.sh",
@@ -51,10 +62,11 @@ export function runCommandOnce(context: CommandContext): Command {
       if (task === "") throw new UsageError("the task needs a name");
       if (command === "") throw new UsageError("the command needs a name");
       const configured = context.configured();
-      const signals = new RunSignals(cameFromTerminal);
+      const signals = new RunSignals();
       try {
-        await configured.withTaskLocks((locks) =>
-          runTask(context, locks, signals, task, [command, ...args], options),
+        await configured.withTaskLocks(
+          (locks) => runTask(context, locks, signals, task, [command, ...args], options),
+          (line) => context.output().error(line),
         );
       } finally {
         signals.close();
@@ -68,17 +80,20 @@ async function runTask(
   signals: RunSignals,
   task: string,
   [command = "", ...args]: readonly string[],
-  { onLost }: RunOptions,
+  { onLost, killGroup = false, waitDescendants = false }: RunOptions,
 ): Promise<void> {
   const resourceId = `task:${task}`;
   const output = context.output();
   const notice = waitingNotice(output);
   try {
-    const status = await locks.provider.withLock(
+    const end = await locks.provider.withLock(
       resourceId,
       async (hold) => {
         // No command starts without its lock, not even one that may go on without it.
         hold.assertHeld();
+        // In a group of its own the command hears nothing but what we pass on.
+        const witness = killGroup ? undefined : new GroupWitness();
+        const commandHears = async (signal: PassedOnSignal) => (await witness?.wasSentToAll(signal)) ?? false;
         try {
           return await runCommand({
             command,
@@ -88,13 +103,18 @@ async function runTask(
               HOLDFAST_FENCING_TOKEN: hold.fencingToken.toString(),
             },
             inheritedFd: locks.inheritableFd(resourceId),
-            started: (child) => signals.running(child),
+            started: (started) => signals.running(started, commandHears),
+            waitingForDescendants: () => (killGroup ? never : signals.waiting()),
             nameChild: (pid) => locks.nameChild(resourceId, pid),
-            lost: hold.signal,
+            hold,
             onLost,
+            killGroup,
+            waitDescendants,
+            endingMs: budgets.endingMs,
             say: (line) => output.error(line),
           });
         } finally {
+          witness?.close();
           signals.leaving();
         }
       },
@@ -105,13 +125,16 @@ async function runTask(
         observer: notice,
       },
     );
-    context.end(status);
+    const { stoppedBy } = signals;
+    if (stoppedBy === undefined) context.end(end.status, end.signal);
+    else context.end(statusOfSignal(stoppedBy), stoppedBy);
   } catch (error) {
     if (!(error instanceof LockError)) throw error;
     output.failure(error);
     const { stoppedBy } = signals;
-    const stopped = error instanceof LockCancelledError && stoppedBy !== undefined;
-    context.end(stopped ? statusOfSignal(stoppedBy) : (statusOf(error) ?? exitStatus.failed));
+    if (error instanceof LockCancelledError && stoppedBy !== undefined)
+      context.end(statusOfSignal(stoppedBy), stoppedBy);
+    else context.end(statusOf(error) ?? exitStatus.failed);
   } finally {
     notice.end();
   }

@@ -2,17 +2,24 @@ import { passedOn, type PassedOnSignal } from "./signals";
 
 /** A command that signals can be passed to. */
 export interface Signalled {
-  kill(signal: NodeJS.Signals): unknown;
+  /** False if there is nobody left; 0 only asks that. */
+  kill(signal: NodeJS.Signals | 0): boolean;
 }
 
-type Phase = { readonly is: "waiting" | "leaving" } | { readonly is: "running"; readonly command: Signalled };
+type Phase =
+  | { readonly is: "waiting" | "leaving" }
+  | {
+      readonly is: "running";
+      readonly command: Signalled;
+      readonly commandHears: (signal: PassedOnSignal) => Promise<boolean>;
+    };
 
 /** They talk to a command; while there is none, there is nobody to hear them, and nothing to end. */
 const forTheCommandAlone: readonly PassedOnSignal[] = ["SIGUSR1", "SIGUSR2"];
 
 /**
- * What a signal means to `run`: before the command runs it ends the wait, then it is the command's, and afterwards
- * nothing, because giving the lock back takes no longer than a moment. If it does, a second signal ends the process at
+ * What a signal means to `run`: before the command runs it ends the wait, then it is the command's, then it ends the wait
+ * for what the command left behind, and afterwards nothing, because giving the lock back takes no longer than a moment. If it does, a second signal ends the process at
  * once. One set of listeners from the first to the last: in between, a signal would end the process by default, with a
  * command that is just being started.
  */
@@ -22,9 +29,9 @@ export class RunSignals {
   private readonly removers: readonly (() => void)[];
   /** The first that was meant for us. */
   private first: PassedOnSignal | undefined;
+  private passing: Promise<void> = Promise.resolve();
 
-  /** `commandHears`: the terminal has sent this signal to the command already; a second one would be one too many. */
-  constructor(private readonly commandHears: (signal: PassedOnSignal) => boolean) {
+  constructor() {
     this.removers = passedOn.map((signal) => {
       const listener = () => this.hear(signal);
       process.on(signal, listener);
@@ -39,12 +46,21 @@ export class RunSignals {
 
   /** Defined once `stop` has fired. */
   get stoppedBy(): PassedOnSignal | undefined {
-    return this.first;
+    return this.stopping.signal.aborted ? this.first : undefined;
   }
 
-  /** To be called in the same run to completion as the start of the command. */
-  running(command: Signalled): void {
-    this.phase = { is: "running", command };
+  /**
+   * To be called in the same run to completion as the start of the command. `commandHears`: this signal was sent to the
+   * command, too; a second one would be one too many.
+   */
+  running(command: Signalled, commandHears: (signal: PassedOnSignal) => Promise<boolean>): void {
+    this.phase = { is: "running", command, commandHears };
+  }
+
+  /** The command has ended, and what it started has not. */
+  waiting(): AbortSignal {
+    this.phase = { is: "waiting" };
+    return this.stop;
   }
 
   leaving(): void {
@@ -58,7 +74,9 @@ export class RunSignals {
   private hear(signal: PassedOnSignal): void {
     const { phase } = this;
     if (phase.is === "running") {
-      if (!this.commandHears(signal)) phase.command.kill(signal);
+      const hears = phase.commandHears(signal);
+      // In the order in which they came.
+      this.passing = this.passing.then(async () => void ((await hears) || phase.command.kill(signal)));
       return;
     }
     if (forTheCommandAlone.includes(signal)) return;

@@ -1,11 +1,17 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import type { LockHold } from "../../../application/ports/lock-provider";
 import { exitStatus } from "../exit-status";
+import type { Signalled } from "./run-signals";
 import { statusOfSignal } from "./signals";
+import { endInTime } from "./end-in-time";
 
-/** Between asking a command to end because its lock is lost, and ending it. */
-const KILL_AFTER_MS = 5_000;
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+/** How often a group that was asked to end is looked at. */
+const LOOK_EVERY_MS = 50;
 
 export interface CommandToRun {
   readonly command: string;
@@ -15,17 +21,30 @@ export interface CommandToRun {
   /** A descriptor whose lock the command keeps alive, should this process be killed. */
   readonly inheritedFd: number | undefined;
   /** Called at once, before anything else can happen: from here on there is somebody to pass signals to. */
-  readonly started: (child: ChildProcess) => void;
+  readonly started: (command: Signalled) => void;
+  /** The command has ended, and what it left behind is waited for until this signal fires. */
+  readonly waitingForDescendants: () => AbortSignal;
   /** Writes down that the command keeps the lock alive. */
   readonly nameChild: (pid: number) => Promise<void>;
-  /** Fires when the lock is lost. */
-  readonly lost: AbortSignal;
+  readonly hold: Pick<LockHold, "signal" | "aloneForMs">;
   readonly onLost: "kill" | "continue";
+  /** What is sent to the command goes to everything that it started, and nothing of that outlives it. */
+  readonly killGroup: boolean;
+  /** The command is over when everything that it started is. */
+  readonly waitDescendants: boolean;
+  /** What a command is given to end by itself. */
+  readonly endingMs: number;
   readonly say: (line: string) => void;
 }
 
-/** Runs a command in the foreground, as if it had been called without us. Resolves with the exit status. */
-export async function runCommand(run: CommandToRun): Promise<number> {
+export interface CommandEnd {
+  readonly status: number;
+  /** What the command died of. */
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Runs a command in the foreground, as if it had been called without us. */
+export async function runCommand(run: CommandToRun): Promise<CommandEnd> {
   let child: ChildProcess;
   try {
     child = start(run);
@@ -33,62 +52,80 @@ export async function runCommand(run: CommandToRun): Promise<number> {
     // What is neither missing nor forbidden (too long a list of arguments, no directory on the way) is thrown at once.
     return refusal(run, error as NodeJS.ErrnoException);
   }
-  run.started(child);
+  const command = run.killGroup ? groupOf(child) : child;
+  run.started(command);
   const ended = endOf(child, run);
-  const stopWatching = endWhenLost(child, run);
+  const ending = endInTime(command, run);
   // The command runs, whatever becomes of the note about it.
   if (child.pid !== undefined)
     run.nameChild(child.pid).catch((error: Error) => {
       run.say(`cannot note the command in its lock (${error.message}); it runs under the lock all the same`);
     });
   try {
-    const status = await ended;
-    return run.lost.aborted && run.onLost === "kill" ? exitStatus.lockLost : status;
+    const end = await ended;
+    if (run.waitDescendants) await everythingItStarted(child, run);
+    return ending.isAsked ? { status: exitStatus.lockLost, signal: null } : end;
   } finally {
-    stopWatching();
+    if (run.killGroup) await endTheRest(command, run.endingMs);
+    ending.stop();
   }
 }
 
-function start({ command, args, environment, inheritedFd }: CommandToRun): ChildProcess {
+function start({ command, args, environment, inheritedFd, killGroup, waitDescendants }: CommandToRun) {
+  const lock = inheritedFd === undefined ? [] : [inheritedFd];
+  // The pipe is open as long as any process has it that the command started.
+  const more = waitDescendants ? ([inheritedFd ?? "ignore", "pipe"] as const) : lock;
   return spawn(command, args, {
-    stdio: ["inherit", "inherit", "inherit", ...(inheritedFd === undefined ? [] : [inheritedFd])],
+    stdio: ["inherit", "inherit", "inherit", ...more],
     env: { ...process.env, ...environment },
+    detached: killGroup,
   });
 }
 
-function endOf(child: ChildProcess, run: CommandToRun): Promise<number> {
+function groupOf(child: ChildProcess): Signalled {
+  return {
+    kill: (signal) => {
+      try {
+        return child.pid !== undefined && process.kill(-child.pid, signal);
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+function endOf(child: ChildProcess, run: CommandToRun): Promise<CommandEnd> {
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       if (child.pid === undefined) resolve(refusal(run, error));
     });
     child.once("exit", (code, signal) => {
-      resolve(signal === null ? (code ?? exitStatus.failed) : statusOfSignal(signal));
+      resolve({ status: signal === null ? (code ?? exitStatus.failed) : statusOfSignal(signal), signal });
     });
   });
 }
 
 /** As shells do it: 127 for what is not there, 126 for what is there and cannot be run. */
-function refusal({ command, say }: CommandToRun, { code, message }: NodeJS.ErrnoException): number {
+function refusal({ command, say }: CommandToRun, { code, message }: NodeJS.ErrnoException): CommandEnd {
   const isMissing = code === "ENOENT";
   say(`cannot start ${command}: ${isMissing ? "no such command" : (code ?? message)}`);
-  return isMissing ? NOT_FOUND : NOT_EXECUTABLE;
+  return { status: isMissing ? NOT_FOUND : NOT_EXECUTABLE, signal: null };
 }
 
-function endWhenLost(child: ChildProcess, { lost, onLost, say }: CommandToRun): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const act = () => {
-    if (onLost === "continue") {
-      say(`the lock is lost (${String(lost.reason)}); the command goes on without it`);
-      return;
-    }
-    say(`the lock is lost (${String(lost.reason)}); ending the command`);
-    child.kill("SIGTERM");
-    timer = setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
-  };
-  if (lost.aborted) act();
-  else lost.addEventListener("abort", act, { once: true });
-  return () => {
-    lost.removeEventListener("abort", act);
-    clearTimeout(timer);
-  };
+/** Until all are gone, the lock is lost, or somebody says that it is enough. */
+async function everythingItStarted(child: ChildProcess, { hold, waitingForDescendants }: CommandToRun) {
+  const pipe = child.stdio[4] as Readable | null;
+  if (child.pid === undefined || pipe === null || pipe.closed) return;
+  const enough = AbortSignal.any([waitingForDescendants(), hold.signal]);
+  await once(pipe.resume(), "close", { signal: enough }).catch(() => {});
+  pipe.destroy();
+}
+
+async function endTheRest(group: Signalled, endingMs: number): Promise<void> {
+  if (!group.kill("SIGTERM")) return;
+  for (let waitedMs = 0; waitedMs < endingMs; waitedMs += LOOK_EVERY_MS) {
+    await pause(LOOK_EVERY_MS);
+    if (!group.kill(0)) return;
+  }
+  group.kill("SIGKILL");
 }

@@ -75,9 +75,9 @@ export class WaitingNotice implements LockObserver {
     }
   }
 
-  private sentence({ resourceId, holder, remainingMs }: LockEvent): string {
+  private sentence({ resourceId, holder, failure, remainingMs }: LockEvent): string {
     const left = remainingMs === undefined ? "no limit" : `${Math.ceil(remainingMs / 1_000)} s left`;
-    const who = heldBy(holder, this.parts.wallMs());
+    const who = failure ?? heldBy(holder, this.parts.wallMs());
     // Names and purposes are other people's words: one with a line break or an escape sequence stays a line of text.
     return `waiting for ${resourceId}, ${who}; ${left}, Ctrl-C to stop`.replace(/\p{Cc}+/gu, " ");
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { gatewayMovesAnswer } from "../gateway-router";
+import { gatewayMovesAnswer, observedAnswer } from "../gateway-router";
 import { lockListAnswer } from "../locks-router";
 import { healthyAnswer, readyAnswer } from "../health-router";
 import {
@@ -22,7 +22,7 @@ import {
   reviewRequest,
   voidRequest,
 } from "../payment-requests";
-import { reviewedAnswer, reviewListAnswer } from "../reviews-router";
+import { reviewedAnswer, reviewHistoryAnswer, reviewListAnswer } from "../reviews-router";
 import {
   clockRequest,
   deletedSandboxAnswer,
@@ -57,6 +57,7 @@ const answers = {
   Refunded: refundedAnswer,
   ReviewList: reviewListAnswer,
   Reviewed: reviewedAnswer,
+  ReviewHistory: reviewHistoryAnswer,
   PaymentList: paymentListAnswer,
   EventList: eventListAnswer,
   Sandbox: sandboxAnswer,
@@ -65,6 +66,7 @@ const answers = {
   SandboxList: sandboxListAnswer,
   DeletedSandbox: deletedSandboxAnswer,
   GatewayMoves: gatewayMovesAnswer,
+  Observed: observedAnswer,
   LockList: lockListAnswer,
   Healthy: healthyAnswer,
   Ready: readyAnswer,

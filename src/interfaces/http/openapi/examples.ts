@@ -21,6 +21,7 @@ function payment(change: object = {}) {
     status: "authorized",
     amount: 1250,
     currency: "EUR",
+    currencyExponent: 2,
     amountCapturable: 1250,
     amountCaptured: 0,
     amountRefunded: 0,
@@ -61,6 +62,11 @@ function refunded(amount: number) {
   return { refund, payment: { ...before, amountRefunded: amount, captures: [capture], refunds: [refund] } };
 }
 
+function observed(kind: string, gateway: object, result: string) {
+  const stored = { operationId: OPERATION, kind, amount: 1250, recorded: "succeeded" };
+  return { ...stored, gatewayKey: `${OPERATION}.1`, gateway, result, notAsked: null };
+}
+
 function problem(code: ProblemCode, instance: string, detail: string, facts: object = {}) {
   const { title, status, retryable } = problemKind(code);
   const type = `urn:holdfast:problem:${code}`;
@@ -70,6 +76,7 @@ function problem(code: ProblemCode, instance: string, detail: string, facts: obj
 const capturePath = `/payments/${PAYMENT}/capture`;
 const gatewayReference = "ext_1250_eur_browser";
 const evidence = "The gateway's dashboard shows the capture of 12.50 EUR, at 12:00:01.";
+const otherAmount = "captured with another amount: 12.00 EUR";
 const by = { apiKey: null, requestId: REQUEST };
 const lock = { fencingToken: "1772366400001", waitedMs: 0 };
 
@@ -244,6 +251,20 @@ export const examples = [
     }),
   },
   {
+    name: "mayBeStored",
+    operationId: "capturePayment",
+    summary: "The store fails, and nobody knows what it has taken",
+    body: {},
+    status: 503,
+    answer: problem(
+      "service_unavailable",
+      capturePath,
+      "Nobody knows yet whether this request has been carried out, or will be: repeat it with the same idempotency key, " +
+        "and its one outcome is told. Where there is no key, look before you repeat it.",
+      { outcome: "unknown" },
+    ),
+  },
+  {
     name: "void",
     operationId: "voidPayment",
     summary: "The order was cancelled",
@@ -307,9 +328,13 @@ export const examples = [
           kind: "capture",
           amount: 1250,
           currency: "EUR",
-          reason: "captured with another amount: 12.00 EUR",
+          currencyExponent: 2,
+          status: "unknown",
+          reason: otherAmount,
           since: AT,
           createdAt: AT,
+          askedAt: AT,
+          nextQuestionAt: "2026-03-01T12:05:00.000Z",
           gatewayKey: `${OPERATION}.1`,
           authorizationReference: `auth_${OPERATION}.1`,
         },
@@ -329,6 +354,105 @@ export const examples = [
     },
   },
   {
+    name: "stillPending",
+    operationId: "resolveReview",
+    summary: "The gateway has not decided either",
+    body: { outcome: "pending", evidence: "Their support decides until the end of the week." },
+    status: 200,
+    answer: {
+      operation: {
+        kind: "capture",
+        ...operation({ status: "unknown", needsReview: true, settledAt: null }),
+      },
+      payment: captured(
+        { status: "unknown", needsReview: true, settledAt: null },
+        { status: "capturing", amountCaptured: 0 },
+      ).payment,
+    },
+  },
+  {
+    name: "contradicted",
+    operationId: "resolveReview",
+    summary: "The gateway says something else",
+    body: { outcome: "not_moved", evidence },
+    status: 409,
+    answer: problem(
+      "review_contradicts_gateway",
+      `/reviews/${OPERATION}`,
+      `not_moved cannot be true of operation ${OPERATION} by what the gateway says: asked just now, it answered ` +
+        "succeeded. Decide otherwise, or give an overrideReason that says why the gateway is wrong.",
+      {
+        operationId: OPERATION,
+        outcome: "not_moved",
+        gateway: { answer: "succeeded", reference: `capture_${OPERATION}.1` },
+      },
+    ),
+  },
+  {
+    name: "reviewHistory",
+    operationId: "showReview",
+    summary: "A capture that an operator has decided",
+    status: 200,
+    answer: {
+      operation: { kind: "capture", ...operation() },
+      payment: captured().payment,
+      events: [
+        {
+          id: "019aa2b4-7c01-7d3a-9c55-3f1f6b8a2e11",
+          type: "capture.started",
+          at: AT,
+          data: { by, lock, operationId: OPERATION, amount: 1250 },
+        },
+        {
+          id: "019aa2b4-7c02-7d3a-9c55-3f1f6b8a2e12",
+          type: "capture.unknown",
+          at: AT,
+          data: {
+            by,
+            lock,
+            gateway: { asked: "capture", key: `${OPERATION}.1`, answer: "unknown", reason: "timeout" },
+            operationId: OPERATION,
+            reason: "timeout",
+            dueAt: AT,
+          },
+        },
+        {
+          id: "019aa2b4-7c03-7d3a-9c55-3f1f6b8a2e13",
+          type: "operation.needs_review",
+          at: AT,
+          data: {
+            by,
+            lock,
+            gateway: { asked: "find", key: `${OPERATION}.1`, answer: "mismatch", evidence: otherAmount },
+            operationId: OPERATION,
+            kind: "capture",
+            reason: otherAmount,
+          },
+        },
+        {
+          id: "019aa2b4-7c04-7d3a-9c55-3f1f6b8a2e14",
+          type: "review.resolved",
+          at: AT,
+          data: {
+            by,
+            lock,
+            gateway: {
+              asked: "find",
+              key: `${OPERATION}.1`,
+              answer: "succeeded",
+              reference: `capture_${OPERATION}.1`,
+            },
+            operationId: OPERATION,
+            kind: "capture",
+            outcome: "moved",
+            evidence,
+            resolvedBy: "operator",
+          },
+        },
+      ],
+    },
+  },
+  {
     name: "decidedBefore",
     operationId: "resolveReview",
     summary: "Somebody else was faster",
@@ -340,6 +464,23 @@ export const examples = [
       `Operation ${OPERATION} is succeeded: there is nothing for a person to decide.`,
       { operationId: OPERATION, operationStatus: "succeeded" },
     ),
+  },
+  {
+    name: "failedLater",
+    operationId: "observePayment",
+    summary: "A refund that failed after it had succeeded",
+    status: 200,
+    answer: {
+      operations: [
+        observed("authorize", { answer: "succeeded", reference: `auth_${OPERATION}.1` }, "agrees"),
+        observed("capture", { answer: "succeeded", reference: `capture_${OPERATION}.1` }, "agrees"),
+        observed("refund", { answer: "declined", reason: "refund_failed" }, "corrected"),
+      ],
+      payment: {
+        ...captured().payment,
+        refunds: [operation({ status: "failed", failureCode: "refund_declined" })],
+      },
+    },
   },
   {
     name: "once",

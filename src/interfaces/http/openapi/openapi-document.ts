@@ -9,7 +9,9 @@ import { sandboxRoutes } from "./sandbox-routes";
 import { serviceRoutes } from "./service-routes";
 
 const DESCRIPTION = `Captures each payment exactly once: whoever repeats a request, and however often, with the same
-\`Idempotency-Key\` gets the same answer. Amounts are integers in the currency's minor unit, times are UTC.
+\`Idempotency-Key\` gets the same answer. Amounts are integers in the currency's minor unit
+as ISO 4217 has it (2 digits for EUR and HUF, none for JPY, 3 for KWD); \`currencyExponent\` says it with each payment.
+Times are UTC.
 A 202 says that nobody knows the outcome yet: ask again with the same key.`;
 
 const headers: Record<HeaderName | "X-Request-Id", JsonSchema> = {

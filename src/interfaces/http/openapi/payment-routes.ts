@@ -1,4 +1,4 @@
-import { listQuery } from "../payment-requests";
+import { eventQuery, listQuery } from "../payment-requests";
 import type { ProblemCode } from "../problem-table";
 import type { DocumentedRoute } from "./documented-route";
 
@@ -32,7 +32,8 @@ export const paymentRoutes: readonly DocumentedRoute[] = [
     description:
       "The idempotency key belongs to the merchant: the same key with the same body is the same payment, for ever. " +
       "With `gatewayReference` nothing is sent: the gateway is asked about an authorization that was made in a browser, " +
-      "say, and one payment is made of it.",
+      "say, and one payment is made of it. Its metadata has to name the merchant (`holdfast_merchant`), or the key has to be " +
+      "an operator's; every other authorization answers as if it did not exist.",
     access: "merchant",
     movesMoney: true,
     body: "NewPaymentRequest",
@@ -91,8 +92,11 @@ export const paymentRoutes: readonly DocumentedRoute[] = [
     tag: "Payments",
     summary: "Explain a payment: what happened, in order",
     access: "merchant",
-    answers: [{ status: 200, description: "All of it.", schema: "EventList" }],
-    problems: ["invalid_payment_id", "payment_not_found"],
+    query: eventQuery,
+    answers: [
+      { status: 200, description: "One page: of nearly every payment, all of it.", schema: "EventList" },
+    ],
+    problems: ["invalid_payment_id", "invalid_request", "payment_not_found"],
   },
   {
     method: "post",

@@ -34,6 +34,18 @@ export const problemAnswer = z
     currency: z.string().optional(),
     expiresAt: instantOut.optional(),
     reason: z.string().optional().meta({ description: "The gateway's own word for its refusal." }),
+    outcome: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "The verdict that was refused. With `service_unavailable`: `none`, this request has changed nothing; `unknown`, " +
+          "it may have been carried out, or still be: repeat it with the same idempotency key.",
+      }),
+    gateway: z
+      .looseObject({ answer: z.string(), reference: z.string().optional(), reason: z.string().optional() })
+      .optional()
+      .meta({ description: "What the gateway said when it was asked just now." }),
     allow: z.array(z.string()).optional(),
     holder: z
       .strictObject({
@@ -52,5 +64,9 @@ export const problemAnswer = z
       .optional()
       .meta({ description: "The snapshot before the damaged one, to make a new sandbox from." }),
     dependencies: z.record(z.string(), z.enum(["up", "down"])).optional(),
+    reasons: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: "Why what is down cannot be used: no_answer, full, read_only, …" }),
   })
   .meta({ description: "RFC 9457 problem details." });

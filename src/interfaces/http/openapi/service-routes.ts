@@ -14,6 +14,33 @@ export const serviceRoutes: readonly DocumentedRoute[] = [
     problems: ["invalid_payment_id"],
   },
   {
+    method: "post",
+    path: "/gateway/payments/{paymentId}/observe",
+    operationId: "observePayment",
+    tag: "Reviews",
+    summary: "Ask the gateway again about what has ended, and correct what it has taken back",
+    description:
+      "With every gateway. Nothing is sent because of it. A refund that failed at the gateway after it had succeeded is " +
+      "`failed` from then on, and another key may refund again; its own key keeps its first answer. Any other " +
+      "contradiction goes before a person, and is listed at `/reviews`.",
+    access: "operator",
+    answers: [
+      {
+        status: 200,
+        description: "What the gateway says beside what was stored, and the payment as it is now.",
+        schema: "Observed",
+      },
+    ],
+    problems: [
+      "invalid_payment_id",
+      "payment_not_found",
+      "payment_busy",
+      "lock_timeout",
+      "lock_unavailable",
+      "lock_lost",
+    ],
+  },
+  {
     method: "get",
     path: "/locks",
     operationId: "listLocks",

@@ -11,6 +11,7 @@ describe("a payment method token", () => {
     ["tok_void_timeout_captured", "void", { does: "timeout_captured" }],
     ["tok_late_250", "capture", { does: "late", ms: 250 }],
     ["tok_refund_slow_40", "refund", { does: "slow", ms: 40 }],
+    ["tok_refund_fails_later_40", "refund", { does: "fails_later", ms: 40 }],
     ["tok_error_500", "capture", { does: "error_500" }],
     ["tok_error_500_stored", "capture", { does: "error_500_stored" }],
     ["tok_unreachable", "capture", { does: "unreachable" }],
@@ -33,6 +34,13 @@ describe("a payment method token", () => {
   ])("%p is none", (text) => {
     expect(parsePaymentMethodToken(text)).toBeNull();
   });
+
+  it.each(["tok_fails_later_40", "tok_capture_fails_later_40", "tok_refund_fails_later"])(
+    "%s is none: only a refund comes back after it was made, and at a time",
+    (text) => {
+      expect(parsePaymentMethodToken(text)).toBeNull();
+    },
+  );
 
   it("cannot make an authorization gone that is only being made", () => {
     expect(parsePaymentMethodToken("tok_authorize_authorization_gone")).toBeNull();

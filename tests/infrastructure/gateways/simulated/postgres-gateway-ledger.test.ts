@@ -49,6 +49,22 @@ describeWithPostgres("in a database of its own", (postgres) => {
       await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()));
     });
 
+    it("knows of a refund that failed after it succeeded, whichever instance made it", async () => {
+      const [one, other] = await Promise.all([gatewayOfAnInstance(), gatewayOfAnInstance()]);
+      const paymentMethod = "tok_refund_fails_later_1000";
+      const authorized = await one.authorize({ ...movement("fa", ""), paymentId: "f", paymentMethod });
+      const reference = authorized.outcome === "succeeded" ? authorized.reference : "";
+      await one.capture({ ...movement("fc", reference), paymentId: "f" });
+      const refund = { ...movement("fr", reference), paymentId: "f" };
+      expect(await one.refund(refund)).toMatchObject({ outcome: "succeeded" });
+      expect(await other.find({ ...refund, kind: "refund" })).toMatchObject({ outcome: "succeeded" });
+      expect(await other.authorization("f", reference)).toMatchObject({ refunded: 5_000n });
+      now += 1_000;
+      expect(await other.find({ ...refund, kind: "refund" })).toMatchObject({ outcome: "declined" });
+      expect(await one.authorization("f", reference)).toMatchObject({ captured: 5_000n, refunded: 0n });
+      expect((await one.moves("f")).map(({ kind }) => kind)).toEqual(["authorize", "capture", "refund"]);
+    });
+
     it("is made once by instances that start together, in a schema of its own, and shared by them", async () => {
       const instances = await Promise.all([1, 2, 3, 4].map(() => gatewayOfAnInstance()));
       const [first] = instances;

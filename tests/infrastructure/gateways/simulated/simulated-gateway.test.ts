@@ -66,7 +66,7 @@ describe("the simulated gateway shows a mistake of ours", () => {
       paymentId: "p",
       kind: "capture",
       gatewayKey: "c1.1",
-      amount,
+      amount: { amount: 5_000n, currency: "EUR" },
       at: hands.clock.now(),
     });
     expect(await gateway.totals()).toMatchObject({ capture: { count: 2, minorUnits: 10_000n } });
@@ -191,6 +191,18 @@ describe("the memory of the simulated gateway", () => {
     );
   });
 
+  it("travels with currencies that have been withdrawn since", async () => {
+    const ledger = new InMemoryGatewayLedger();
+    const gateway = new SimulatedGateway({ ledger, ...new Hands() });
+    await authorized(gateway, "tok_ok");
+    const text = JSON.stringify(await ledger.snapshot()).replaceAll('"EUR"', '"DEM"');
+    const restored = InMemoryGatewayLedger.restore(JSON.parse(text));
+    expect(JSON.stringify(await restored.snapshot())).toBe(text);
+    const elsewhere = new SimulatedGateway({ ledger: restored, ...new Hands() });
+    const [move] = await elsewhere.moves("p");
+    expect(move?.amount).toEqual({ amount: 5_000n, currency: "DEM" });
+  });
+
   const ledgers: [string, () => Promise<{ ledger: GatewayLedger; close(): void }>][] = [
     ["memory", async () => ({ ledger: new InMemoryGatewayLedger(), close: () => undefined })],
     [
@@ -201,6 +213,42 @@ describe("the memory of the simulated gateway", () => {
       },
     ],
   ];
+  it.each(ledgers)("in %s knows of a refund that failed after it succeeded", async (_name, open) => {
+    const { ledger, close } = await open();
+    const hands = new Hands();
+    const gateway = new SimulatedGateway({ ledger, ...hands });
+    const reference = await authorized(gateway, "tok_refund_fails_later_1000");
+    await gateway.capture(movement("c", reference));
+    const refund = movement("r", reference);
+    const succeeded = { outcome: "succeeded", reference: "refund_r.1" };
+    expect(await gateway.refund(refund)).toEqual(succeeded);
+    expect(await gateway.refund(refund)).toEqual(succeeded);
+    expect(await gateway.authorization("p", reference)).toMatchObject({ refunded: 5_000n });
+    hands.now += 1_000;
+    const failed = { outcome: "declined", reason: "refund_failed" };
+    expect(await gateway.find({ ...refund, kind: "refund" })).toEqual(failed);
+    expect(await gateway.refund(refund)).toEqual(failed);
+    expect(await gateway.authorization("p", reference)).toMatchObject({ captured: 5_000n, refunded: 0n });
+    expect((await gateway.moves("p")).map(({ kind }) => kind)).toEqual(["authorize", "capture", "refund"]);
+    expect((await gateway.totals()).refund.count).toBe(1);
+    close();
+  });
+
+  it("travels with a refund that is going to fail", async () => {
+    const hands = new Hands();
+    const ledger = new InMemoryGatewayLedger();
+    const gateway = new SimulatedGateway({ ledger, ...hands });
+    const reference = await authorized(gateway, "tok_refund_fails_later_1000");
+    await gateway.capture(movement("c", reference));
+    await gateway.refund(movement("r", reference));
+    const snapshot: unknown = JSON.parse(JSON.stringify(await ledger.snapshot()));
+    const elsewhere = new SimulatedGateway({ ledger: InMemoryGatewayLedger.restore(snapshot), ...hands });
+    const search = { ...movement("r", reference), kind: "refund" as const };
+    expect(await elsewhere.find(search)).toMatchObject({ outcome: "succeeded" });
+    hands.now += 1_000;
+    expect(await elsewhere.find(search)).toMatchObject({ outcome: "declined" });
+  });
+
   it.each(ledgers)("in %s keeps nothing of a work that failed", async (_name, open) => {
     const { ledger, close } = await open();
     const gateway = new SimulatedGateway({ ledger, ...new Hands() });
@@ -240,13 +288,24 @@ describe("an authorization made elsewhere", () => {
     const reference = "ext_5000_eur_order-77";
     expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
       outcome: "found",
+      merchant: null,
       authorization: { reference, amount, expiresAt: null, paymentId: null },
     });
     expect(await gateway.capture(movement("c", reference))).toMatchObject({ outcome: "succeeded" });
     expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
       outcome: "not_capturable",
+      merchant: null,
       reason: "captured",
     });
+  });
+
+  it("names the merchant it was made for, also when nothing is left of it", async () => {
+    const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
+    const reference = "ext_5000_eur_order-77.for_acme-1.tok_ok";
+    const seen = () => gateway.lookupAuthorization({ reference, timeoutMs: 2_000 });
+    expect(await seen()).toMatchObject({ outcome: "found", merchant: "acme-1" });
+    await gateway.capture(movement("c", reference));
+    expect(await seen()).toEqual({ outcome: "not_capturable", merchant: "acme-1", reason: "captured" });
   });
 
   it("may carry a token, which acts on its payment", async () => {

@@ -1,46 +1,51 @@
-import { currencyExponent, money, parseCurrency } from "../../../../src/domain/money";
+import { money, parseCurrency, type Currency } from "../../../../src/domain/money";
 import {
   fromStripeAmount,
   toStripeAmount,
 } from "../../../../src/infrastructure/gateways/stripe/stripe-amount";
 
-/** So that the test says the same whatever the platform thinks a currency's minor unit is. */
-function major(units: number, code: string) {
-  const currency = parseCurrency(code);
-  return money(BigInt(units) * 10n ** BigInt(currencyExponent(currency)), currency);
-}
-
+// Every currency, against a file: tests/contracts/payment-gateways/amounts.test.ts.
 describe("amounts in Stripe's unit", () => {
   it.each([
-    ["EUR", 1_200],
-    ["JPY", 12],
-    ["KRW", 12],
-    ["KWD", 12_000],
-    // Hundredths at Stripe although the platform, or the country, knows none.
-    ["HUF", 1_200],
-    ["IDR", 1_200],
-    ["ISK", 1_200],
-    ["UGX", 1_200],
+    ["EUR", 1_200n, 1_200],
+    ["HUF", 1_200n, 1_200],
+    ["IDR", 1_200n, 1_200],
+    ["JPY", 12n, 12],
+    ["KWD", 12_000n, 12_000],
+    // Hundredths at Stripe although ISO 4217 knows none.
+    ["ISK", 12n, 1_200],
+    ["UGX", 12n, 1_200],
     // The other way round.
-    ["MGA", 12],
-  ])("12 %s are %d", (code, amount) => {
-    expect(toStripeAmount(major(12, code))).toBe(amount);
-    expect(fromStripeAmount(amount, code.toLowerCase())).toEqual(major(12, code));
-  });
-
-  it("is there and back the same for every currency of the platform, or cannot be said", () => {
-    for (const code of Intl.supportedValuesOf("currency")) {
-      for (const amount of [1n, 10n, 1_000n, 999_999_999_999n]) {
-        const said = toStripeAmount(money(amount, parseCurrency(code)));
-        if (said === null) continue;
-        expect(Number.isSafeInteger(said)).toBe(true);
-        expect(fromStripeAmount(said, code)).toEqual(money(amount, parseCurrency(code)));
-      }
-    }
+    ["MGA", 1_200n, 12],
+  ])("of %s: %d are %d", (code, units, amount) => {
+    expect(toStripeAmount(money(units, parseCurrency(code)))).toBe(amount);
+    expect(fromStripeAmount(amount, code.toLowerCase())).toEqual(money(units, parseCurrency(code)));
   });
 
   it("is never rounded", () => {
-    expect(fromStripeAmount(1_250, "huf")).toBeNull();
-    expect(fromStripeAmount(1.5, "eur")).toBeNull();
+    expect(fromStripeAmount(1_250, "isk")).toBe("amount_not_representable");
+    expect(fromStripeAmount(1.5, "eur")).toBe("amount_not_representable");
+    expect(toStripeAmount(money(1_250n, parseCurrency("MGA")))).toBe("amount_not_representable");
+    // The last of three decimals has to be 0.
+    expect(toStripeAmount(money(1_251n, parseCurrency("KWD")))).toBe("amount_not_representable");
+    expect(fromStripeAmount(1_251, "kwd")).toBe("amount_not_representable");
+  });
+
+  it("is not guessed where Stripe names no unit", () => {
+    for (const code of ["IQD", "LYD", "CLF", "UYW", "UYI"])
+      expect(toStripeAmount(money(1_000n, parseCurrency(code)))).toBe("currency_not_supported");
+    expect(fromStripeAmount(1_000, "lyd")).toBe("currency_not_supported");
+    expect(fromStripeAmount(1_000, "xyz")).toBe("currency_not_supported");
+  });
+
+  it("follows the exponent that was kept with the amount, or does not exist", () => {
+    const kept = (currency: string, exponent: number | null) =>
+      toStripeAmount({ amount: 1_000n, currency: currency as Currency, exponent });
+    expect(kept("HUF", 2)).toBe(1_000);
+    expect(kept("HUF", 0)).toBe("currency_unit_unknown");
+    expect(kept("EUR", null)).toBe("currency_unit_unknown");
+    expect(kept("DEM", null)).toBe("currency_unit_unknown");
+    // Withdrawn, and what it was is certain.
+    expect(kept("BGN", 2)).toBe(1_000);
   });
 });

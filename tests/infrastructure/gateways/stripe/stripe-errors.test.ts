@@ -30,7 +30,56 @@ describe("what an error of Stripe means", () => {
       "look",
       "charge_already_refunded",
     ],
-    ["a refund of more than is left", { ...request400, param: "amount" }, "look", "invalid_request_error"],
+    ["a refund of more than is left", { ...request400, param: "amount" }, "look", "invalid_amount"],
+    [
+      "a currency that the account has not",
+      { ...request400, param: "currency" },
+      "declined",
+      "invalid_currency",
+    ],
+    [
+      "an amount that cannot be captured in this currency",
+      { ...request400, param: "amount_to_capture" },
+      "declined",
+      "invalid_amount_to_capture",
+    ],
+    [
+      "a parameter nobody listed",
+      { ...request400, param: "capture_method" },
+      "unknown",
+      "invalid_request_error",
+    ],
+    [
+      "a currency that a broken server complains of",
+      { statusCode: 500, rawType: "api_error", param: "currency" },
+      "unknown",
+      "api_error",
+    ],
+    [
+      "a key reused with another currency",
+      { statusCode: 400, rawType: "idempotency_error", param: "currency" },
+      "unknown",
+      "idempotency_error",
+    ],
+    ...[
+      "amount_too_small",
+      "amount_too_large",
+      "invalid_charge_amount",
+      "invalid_charge_amount_no_decimal_compatible",
+      "parameter_invalid_integer",
+      "parameter_missing",
+      "parameter_unknown",
+      "payment_method_currency_mismatch",
+      "payment_method_unsupported_type",
+      "charge_exceeds_transaction_limit",
+      "country_unsupported",
+    ].map((code): [string, object, string, string] => [code, { ...request400, code }, "declined", code]),
+    [
+      "an authorization that has expired, in its other words",
+      { ...request400, code: "capture_charge_authorization_expired" },
+      "authorization_gone",
+      "capture_charge_authorization_expired",
+    ],
     [
       "an amount above the authorized one",
       { ...request400, code: "amount_too_large", param: "amount_to_capture" },
@@ -97,7 +146,14 @@ describe("what an error of Stripe means", () => {
       "no answer that makes sense",
     ],
     ["no error at all", undefined, "unknown", "no answer that makes sense"],
-  ])("%s", (_name, error, outcome, reason) => {
+  ] as [string, object | undefined, string, string][])("%s", (_name, error, outcome, reason) => {
     expect(meaningOf(error)).toEqual({ outcome, reason });
+  });
+
+  it("is a refusal if it is about the amount of what is only being authorized", () => {
+    const error = { ...request400, param: "amount" };
+    expect(meaningOf(error, "authorize")).toEqual({ outcome: "declined", reason: "invalid_amount" });
+    for (const kind of ["capture", "void", "refund"] as const)
+      expect(meaningOf(error, kind)).toEqual({ outcome: "look", reason: "invalid_amount" });
   });
 });

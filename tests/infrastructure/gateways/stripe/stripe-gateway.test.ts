@@ -1,4 +1,5 @@
-import { money, parseCurrency } from "../../../../src/domain/money";
+import { money, parseCurrency, type Money } from "../../../../src/domain/money";
+import type { OperationKind } from "../../../../src/domain/operation";
 import {
   startStripe,
   type StripeUnderTest,
@@ -24,11 +25,9 @@ describe("what a person has to look at", () => {
   it("a capture that somebody else made, under no id of ours, is never taken for ours, nor for a refusal", async () => {
     await authorize();
     stripe.standIn.world.capture("pi_1", new URLSearchParams({ amount_to_capture: "5000" }), "as asked");
-    expect(await stripe.gateway.capture(capture)).toMatchObject({ outcome: "unknown" });
-    expect(await stripe.gateway.find(findCapture)).toEqual({
-      outcome: "mismatch",
-      evidence: "pi_1: holdfast_capture is missing",
-    });
+    const foreign = { outcome: "mismatch", evidence: "pi_1: holdfast_capture is missing", reference: "pi_1" };
+    expect(await stripe.gateway.capture(capture)).toEqual(foreign);
+    expect(await stripe.gateway.find(findCapture)).toEqual(foreign);
   });
 
   it("a void of what somebody captured is found as a mismatch", async () => {
@@ -40,7 +39,11 @@ describe("what a person has to look at", () => {
       gatewayKey: "v.1",
       operationId: "v",
     });
-    expect(found).toMatchObject({ outcome: "mismatch" });
+    expect(found).toEqual({
+      outcome: "mismatch",
+      evidence: "pi_1: 5000 eur captured, while it was to be voided",
+      reference: "ch_pi_1",
+    });
   });
 
   it("two authorizations that carry the same operation's id are one too many", async () => {
@@ -58,7 +61,7 @@ describe("an authorization whose reference never arrived", () => {
     expect(await authorize()).toMatchObject({ outcome: "unknown" });
     const search = { ...request, kind: "authorize" as const, authorizationReference: null };
     expect(await stripe.gateway.find(search)).toEqual({ outcome: "absent" });
-    expect(await authorize()).toEqual({ outcome: "succeeded", reference: "pi_1" });
+    expect(await authorize()).toMatchObject({ outcome: "succeeded", reference: "pi_1" });
   });
 });
 
@@ -117,10 +120,89 @@ describe("a refund is found among many", () => {
 
 describe("an amount that Stripe has no way to say", () => {
   it("is declined before anything is sent", async () => {
-    const lyd = parseCurrency("LYD");
-    const answer = await authorize({ amount: money(1_001n, lyd) });
-    expect(answer).toEqual({ outcome: "declined", reason: "amount_not_representable" });
+    const declined = async (units: bigint, code: string) =>
+      authorize({ amount: money(units, parseCurrency(code)) });
+    expect(await declined(1_001n, "KWD")).toEqual({
+      outcome: "declined",
+      reason: "amount_not_representable",
+    });
+    expect(await declined(1_001n, "MGA")).toEqual({
+      outcome: "declined",
+      reason: "amount_not_representable",
+    });
+    expect(await declined(1_000n, "LYD")).toEqual({ outcome: "declined", reason: "currency_not_supported" });
     expect(stripe.standIn.requests).toEqual([]);
+  });
+});
+
+describe("a request that Stripe refuses as it reads it", () => {
+  const inCurrency = (units: bigint, code: string, key: string) =>
+    authorize({ amount: money(units, parseCurrency(code)), gatewayKey: key, operationId: key });
+
+  it("is declined at once, as often as it is sent, and nothing was reserved", async () => {
+    const { world } = stripe.standIn;
+    world.currenciesRefused.add("irr");
+    world.wholeUnitsOnly.add("lak");
+    for (let times = 0; times < 2; times++) {
+      expect(await inCurrency(5_000n, "IRR", "a.1")).toEqual({
+        outcome: "declined",
+        reason: "invalid_currency",
+      });
+      expect(await inCurrency(5_050n, "LAK", "b.1")).toEqual({
+        outcome: "declined",
+        reason: "invalid_amount",
+      });
+      expect(await inCurrency(49n, "USD", "c.1")).toEqual({
+        outcome: "declined",
+        reason: "amount_too_small",
+      });
+    }
+    expect(world.moves).toEqual([]);
+    expect(world.intents.size).toBe(0);
+  });
+
+  it("is answered with what it did if it was accepted before: the memory of its key comes first", async () => {
+    stripe.standIn.arm("authorize", "silent_after_acting");
+    expect(await inCurrency(5_000n, "IRR", "a.1")).toMatchObject({ outcome: "unknown" });
+    stripe.standIn.world.currenciesRefused.add("irr");
+    expect(await inCurrency(5_000n, "IRR", "a.1")).toMatchObject({ outcome: "succeeded", reference: "pi_1" });
+    expect(stripe.standIn.world.moves).toHaveLength(1);
+  });
+});
+
+describe("a payment of which it is not certain any more what its amounts are", () => {
+  // 5,000 HUF, said when the forint was thought to have no minor unit.
+  const kept: Money = { amount: 5_000n, currency: parseCurrency("HUF"), exponent: 0 };
+  const ours = { ...capture, amount: kept };
+  const find = (kind: OperationKind, authorizationReference: string | null = "pi_1") =>
+    stripe.gateway.find({ ...ours, kind, authorizationReference });
+  const sent = () => stripe.standIn.requests.filter((request) => request.startsWith("POST"));
+
+  beforeEach(async () => {
+    await authorize({ amount: { ...kept, exponent: 2 } });
+    stripe.standIn.requests.length = 0;
+  });
+
+  it("is neither authorized, captured nor refunded: nothing is sent", async () => {
+    const refusal = { outcome: "declined", reason: "currency_unit_unknown" };
+    expect(await authorize({ amount: kept, gatewayKey: "b.1" })).toEqual(refusal);
+    expect(await stripe.gateway.capture(ours)).toEqual(refusal);
+    expect(await stripe.gateway.refund(ours)).toEqual(refusal);
+    expect(stripe.standIn.requests).toEqual([]);
+  });
+
+  it("is looked at by a person where something may have been sent: never absent, never sent again", async () => {
+    const seen = { outcome: "mismatch", evidence: expect.stringMatching("currency_unit_unknown.*5000 HUF") };
+    for (const kind of ["authorize", "capture", "refund"] as const) expect(await find(kind)).toEqual(seen);
+    expect(await find("authorize", null)).toEqual(seen);
+    expect(stripe.standIn.requests).toEqual([]);
+  });
+
+  it("can be let go: a cancellation names no amount", async () => {
+    expect(await find("void")).toEqual({ outcome: "absent" });
+    expect(await stripe.gateway.void(ours)).toEqual({ outcome: "succeeded", reference: "pi_1" });
+    expect(await find("void")).toEqual({ outcome: "succeeded", reference: "pi_1" });
+    expect(sent()).toEqual(["POST /v1/payment_intents/pi_1/cancel"]);
   });
 });
 
@@ -131,6 +213,7 @@ describe("an authorization made elsewhere", () => {
     await authorize();
     expect(await lookup("pi_1")).toEqual({
       outcome: "found",
+      merchant: null,
       authorization: {
         reference: "pi_1",
         amount,
@@ -152,7 +235,32 @@ describe("an authorization made elsewhere", () => {
   it("that is captured, or gone, has nothing to capture", async () => {
     await authorize();
     stripe.standIn.world.lapse("pi_1");
-    expect(await lookup("pi_1")).toEqual({ outcome: "not_capturable", reason: "canceled" });
+    expect(await lookup("pi_1")).toEqual({ outcome: "not_capturable", merchant: null, reason: "canceled" });
+  });
+
+  it("in a currency whose unit at Stripe nobody knows is not taken over by a guess", async () => {
+    await authorize();
+    for (const currency of ["lyd", "dem", "xau"]) {
+      Object.assign(stripe.standIn.world.intents.get("pi_1")!, { currency });
+      expect(await lookup("pi_1")).toEqual({
+        outcome: "not_capturable",
+        merchant: null,
+        reason: "currency_not_supported",
+      });
+    }
+  });
+
+  it("says whom its metadata names, whatever has become of it", async () => {
+    await authorize();
+    const intent = stripe.standIn.world.intents.get("pi_1")!;
+    intent.metadata["holdfast_merchant"] = "acme";
+    expect(await lookup("pi_1")).toMatchObject({ outcome: "found", merchant: "acme" });
+    intent.status = "processing";
+    expect(await lookup("pi_1")).toEqual({ outcome: "undecided", merchant: "acme", reason: "processing" });
+    intent.status = "canceled";
+    expect(await lookup("pi_1")).toMatchObject({ outcome: "not_capturable", merchant: "acme" });
+    Object.assign(intent, { status: "requires_capture", amount_capturable: 1 });
+    expect(await lookup("pi_1")).toMatchObject({ outcome: "not_capturable", merchant: "acme" });
   });
 
   it("is unknown while Stripe does not say", async () => {

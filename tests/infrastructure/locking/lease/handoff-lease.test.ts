@@ -5,6 +5,7 @@ import {
   LockLostError,
   LockReentrancyError,
   LockTimeoutError,
+  LockUnavailableError,
 } from "../../../../src/application/ports/lock-errors";
 import type { LockEventType } from "../../../../src/application/ports/lock-observer";
 import { TransientLeaseStoreError } from "../../../../src/infrastructure/locking/lease/lease-record-store";
@@ -260,5 +261,52 @@ describe("a hand-off lock", () => {
     expect(world.stored(id)?.ownerId).toBe("a:1:t1");
     await lock.release();
     expect(world.stored(id)?.ownerId).toBeNull();
+  });
+
+  describe("whose former tenure cannot be given back", () => {
+    let lock: HandoffLock;
+    beforeEach(async () => {
+      lock = a.locks.handoffLock(id);
+      await lock.acquire();
+      for (const request of ["write", "read"] as const)
+        for (let index = 0; index < 100; index += 1) a.store.next(request, fate.lost);
+      void lock.release();
+    });
+
+    test.each([0, 500])("ends an acquisition with %d ms at its limit", async (timeout) => {
+      const refused = lock.acquire({ timeout });
+      const verdict = refused.catch((error: unknown) => error);
+      // A single attempt is given the time of one request.
+      await world.clock.advance(timeout === 0 ? 2_000 : timeout);
+      const refusal = await Promise.race([verdict, settled().then(() => "still waiting")]);
+      expect(refusal).toBeInstanceOf(LockUnavailableError);
+      expect((refusal as Error).message).toContain("not been given back yet");
+    });
+
+    test("ends a cancelled acquisition at once", async () => {
+      const cancel = new AbortController();
+      const refused = lock.acquire({ timeout: "infinite", signal: cancel.signal });
+      refused.catch(() => undefined);
+      await world.clock.advance(10);
+      cancel.abort();
+      const refusal = Promise.race([refused, settled().then(() => "still waiting")]);
+      await expect(refusal).rejects.toBeInstanceOf(LockCancelledError);
+    });
+  });
+
+  test("ends a pending acquisition when its provider is closed, and acquires nothing after that", async () => {
+    const holder = a.locks.handoffLock(id);
+    await holder.acquire();
+    const waiting = b.locks.handoffLock(id);
+    const pending = waiting.acquire({ timeout: "infinite" });
+    pending.catch(() => undefined);
+    await world.clock.advance(100);
+    await b.locks.close();
+    await expect(Promise.race([pending, settled()])).rejects.toBeInstanceOf(LockUnavailableError);
+    expect(world.stored(id)?.waitingOwnerId).toBeNull();
+    await holder.release();
+    await world.clock.advance(10_000);
+    expect(world.stored(id)?.ownerId).toBeNull();
+    await expect(waiting.acquire()).rejects.toBeInstanceOf(LockUnavailableError);
   });
 });

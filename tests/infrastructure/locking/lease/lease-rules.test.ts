@@ -487,6 +487,7 @@ describe("a release", () => {
 
 describe("leaving", () => {
   test("goes on behind the caller's back until the record names us no more, and close waits for it", async () => {
+    b = world.process("b", { closeMs: 10_000 });
     const owner = await world.occupy(a, id);
     const waiting = b.locks.withLock(id, () => Promise.resolve(), { timeout: 2_000 });
     waiting.catch(() => undefined);

@@ -9,10 +9,13 @@ import { systemLockClock, type LockClock } from "../../../../src/infrastructure/
 import { PostgresLockBackend } from "../../../../src/infrastructure/locking/postgres/postgres-lock-backend";
 import { PostgresLockInspector } from "../../../../src/infrastructure/locking/postgres/postgres-lock-inspector";
 import { PostgresLockProvider } from "../../../../src/infrastructure/locking/postgres/postgres-lock-provider";
+import { raiseFences } from "../../../../src/infrastructure/locking/postgres/postgres-lock-schema";
 import { startOwnPostgres } from "../../../support/own-postgres";
+import type { OwnServer } from "../../../support/own-redis";
 import { poolingProxy } from "../../../support/pooling-proxy";
 import { query, sessionHolding, terminateHolder } from "../../../support/postgres-locks";
 import { describeWithOwn, describeWithPostgres, describeWithPostgresSchemas } from "../../../support/servers";
+import { tcpRelayTo, type TcpRelay } from "../../../support/tcp-relay";
 
 jest.setTimeout(60_000);
 
@@ -135,10 +138,10 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     await query(
       server.url,
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
-       CREATE TRIGGER refuse BEFORE INSERT ON ${SCHEMA}.holders FOR EACH ROW EXECUTE FUNCTION refuse()`,
+       CREATE TRIGGER refuse BEFORE INSERT ON ${SCHEMA}.holds FOR EACH ROW EXECUTE FUNCTION refuse()`,
     );
     await expect(first.withLock("payment:1", nothing, { timeout: 0 })).rejects.toThrow(LockUnavailableError);
-    await query(server.url, `DROP TRIGGER refuse ON ${SCHEMA}.holders`);
+    await query(server.url, `DROP TRIGGER refuse ON ${SCHEMA}.holds`);
     expect(await second.withLock("payment:1", async () => "free", { timeout: 0 })).toBe("free");
   });
 
@@ -223,6 +226,168 @@ describeWithPostgresSchemas("behind a proxy", (server) => {
     expect(await provider(proxy.url, { schema: "kept" }).withLock("a", async () => "in")).toBe("in");
   });
 });
+
+describeWithPostgresSchemas("where a second session cannot be had", (server) => {
+  closeAfterEach();
+  it("is told within the limit for an answer, and closed as soon as somebody wants it closed", async () => {
+    const proxy = await poolingProxy(server.url, { pooling: "session", sessions: 1, whenEmpty: "wait" });
+    closing.push(() => proxy.close());
+    const options = { schema: "single", answerTimeoutMs: 500 };
+    const beganMs = performance.now();
+    await expect(provider(proxy.url, options).withLock("a", nothing, { timeout: 0 })).rejects.toThrow(
+      LockUnavailableError,
+    );
+    expect(performance.now() - beganMs).toBeLessThan(600);
+
+    const patient = provider(proxy.url, { ...options, answerTimeoutMs: 20_000 });
+    const waiting = patient.withLock("a", nothing, { timeout: 20_000 });
+    const refused = expect(waiting).rejects.toThrow(/closed/);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closedMs = performance.now();
+    await patient.close();
+    expect(performance.now() - closedMs).toBeLessThan(100);
+    await refused;
+  });
+});
+
+describeWithPostgres("on a server whose advisory locks exclude nobody", (server) => {
+  closeAfterEach();
+  it("is refused in words", async () => {
+    await query(
+      server.url,
+      `CREATE SCHEMA stub;
+       CREATE FUNCTION stub.pg_try_advisory_lock(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+       CREATE FUNCTION stub.pg_advisory_unlock(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'`,
+    );
+    const url = new URL(server.url);
+    url.searchParams.set("options", "-c search_path=stub,pg_catalog,public");
+    await expect(provider(url.href).withLock("a", nothing, { timeout: 5_000 })).rejects.toThrow(
+      /exclude nobody/,
+    );
+  });
+});
+
+describeWithPostgres("the tokens of locks held by a PostgreSQL session", (server) => {
+  closeAfterEach();
+  const tokenFrom = (locks: PostgresLockProvider): Promise<bigint> =>
+    locks.withLock("a", async ({ fencingToken }) => fencingToken);
+  const setBack = (to: bigint): Promise<unknown> =>
+    query(server.url, `SELECT setval('${SCHEMA}.fence', $1)`, [to]);
+
+  it("are later than the server's clock when a process begins, whatever was lent elsewhere meanwhile", async () => {
+    await tokenFrom(provider(server.url));
+    await setBack(5n);
+    const [row] = await query<{ now: string }>(
+      server.url,
+      "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now",
+    );
+    expect(await tokenFrom(provider(server.url))).toBeGreaterThan(BigInt(row!.now));
+  });
+
+  it("are later than what the process has seen, also if the server forgot it", async () => {
+    const locks = provider(server.url);
+    await tokenFrom(locks);
+    await setBack(4_000_000_000_000n);
+    const { hold, leave } = await occupy(locks, "a");
+    await setBack(5n);
+    const lost = lossOf(hold);
+    await terminateHolder(server.url, SCHEMA, "a");
+    await lost;
+    await leave();
+    expect(await tokenFrom(locks)).toBeGreaterThan(hold.fencingToken);
+  });
+
+  it("are not set back while others draw", async () => {
+    const backend = new PostgresLockBackend(server.url);
+    closing.push(() => backend.close());
+    await backend.probe();
+    const drawn: bigint[] = [];
+    let isOver = false;
+    const drawing = (async () => {
+      while (!isOver) {
+        const taken = await backend.attempt("a", { mayWait: false });
+        if (taken.kind !== "acquired") throw new Error(taken.kind);
+        drawn.push(taken.tenure.fencingToken);
+        await taken.tenure.release();
+      }
+    })();
+    // A clock just ahead of the sequence is what a raise has to get past.
+    for (let round = 0; round < 100; round += 1)
+      await query(server.url, raiseFences(SCHEMA, (drawn.at(-1) ?? 0n) + 3n));
+    isOver = true;
+    await drawing;
+    for (const [index, token] of drawn.entries())
+      if (index > 0) expect(token).toBeGreaterThan(drawn[index - 1]!);
+  });
+});
+
+describeWithPostgres("locks where every transaction is serializable", (server) => {
+  closeAfterEach();
+  it("meet contention, and no error", async () => {
+    const name = new URL(server.url).pathname.slice(1);
+    await query(server.url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+    const backends = [1, 2, 3].map(() => new PostgresLockBackend(server.url));
+    closing.push(...backends.map((backend) => () => backend.close()));
+    await backends[0]!.probe();
+    const seen = new Set<string>();
+    const cycle = async (backend: PostgresLockBackend): Promise<void> => {
+      for (let round = 0; round < 100; round += 1) {
+        const answer = await backend.attempt("a", { mayWait: true });
+        seen.add(answer.kind);
+        if (answer.kind === "acquired") await answer.tenure.release();
+      }
+    };
+    await Promise.all(backends.map(cycle));
+    expect([...seen].sort()).toEqual(["acquired", "held"]);
+  });
+});
+
+describeWithOwn(
+  "postgres",
+  "on a server that goes down and comes back while its holder hears nothing",
+  () => {
+    closeAfterEach();
+    const options = { heartbeatMs: 1_000, answerTimeoutMs: 2_000 };
+    const LIMIT_MS = options.heartbeatMs + options.answerTimeoutMs;
+
+    async function cutOff(): Promise<{ server: OwnServer; relay: TcpRelay; locks: PostgresLockProvider }> {
+      const server = await startOwnPostgres();
+      closing.push(() => server.stop());
+      const relay = await tcpRelayTo(server.url);
+      closing.push(() => relay.close());
+      return { server, relay, locks: provider(relay.url, options) };
+    }
+
+    it.each([
+      ["a fast restart", (server: OwnServer): Promise<unknown> => server.restart()],
+      [
+        "the crash of one of its processes",
+        async (server: OwnServer): Promise<unknown> =>
+          process.kill(await sessionHolding(server.url, SCHEMA, "a"), "SIGKILL"),
+      ],
+    ])("lends nothing before the holder must know: %s", async (_, fail) => {
+      const { server, relay, locks } = await cutOff();
+      const { hold } = await occupy(locks, "a");
+      relay.silence();
+      const lost = lossOf(hold).then(() => performance.now());
+      await fail(server);
+      const failedMs = performance.now();
+      const newcomer = provider(server.url, options);
+      const enteredMs = await newcomer.withLock("a", async () => performance.now(), { timeout: 20_000 });
+      expect(enteredMs).toBeGreaterThan(await lost);
+      expect(enteredMs - failedMs).toBeLessThan(LIMIT_MS + 6_000);
+    });
+
+    it("says so to who does not wait, and lends at once to who comes later", async () => {
+      const { server } = await cutOff();
+      await expect(provider(server.url, options).withLock("a", nothing, { timeout: 0 })).rejects.toThrow(
+        /has just started: nothing is lent/,
+      );
+      await new Promise((resolve) => setTimeout(resolve, LIMIT_MS));
+      expect(await provider(server.url, options).withLock("a", async () => "in", { timeout: 0 })).toBe("in");
+    });
+  },
+);
 
 describeWithOwn("postgres", "on a server that fails", () => {
   closeAfterEach();

@@ -1,6 +1,7 @@
-import { systemLockClock } from "../../../../src/infrastructure/locking/lock-clock";
+import { systemLockClock, type LockClock } from "../../../../src/infrastructure/locking/lock-clock";
 import { PostgresSession } from "../../../../src/infrastructure/locking/postgres/postgres-session";
 import { describeWithPostgres } from "../../../support/servers";
+import { tcpRelayTo, type TcpRelay } from "../../../support/tcp-relay";
 
 const LIMIT_MS = 400;
 
@@ -53,5 +54,72 @@ describeWithPostgres("a session with PostgreSQL", (server) => {
     await expect(sleep(1)).rejects.toThrow();
     expect(performance.now() - beganMs).toBeGreaterThanOrEqual(LIMIT_MS - 1);
     expect(session.lost.aborted).toBe(true);
+  });
+});
+
+describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function open(url: string, clock: LockClock = systemLockClock): Promise<PostgresSession> {
+    const settings = { url, clock, heartbeatMs: 300, answerTimeoutMs: LIMIT_MS, prepare: async () => {} };
+    const session = await PostgresSession.open(settings);
+    closing.push(() => session.end("the test is over"));
+    return session;
+  }
+
+  async function relayed(): Promise<TcpRelay> {
+    const relay = await tcpRelayTo(server.url);
+    closing.push(() => relay.close());
+    return relay;
+  }
+
+  it("counts from when the last answer came, however long ago it was asked for", async () => {
+    const session = await open(server.url);
+    const slow = (): Promise<unknown> => session.ask("SELECT pg_sleep($1)", [0.3]);
+    await Promise.all([slow(), slow(), slow(), slow()]);
+    expect(session.whyLost()).toBeNull();
+  });
+
+  it("is not longer because somebody set the wall clock", async () => {
+    let setByMs = 0;
+    const clock = { ...systemLockClock, wallMs: () => Date.now() + setByMs };
+    const session = await open(server.url, clock);
+    setByMs = 3_600_000;
+    expect(session.whyLost()).toBeNull();
+    setByMs = -3_600_000;
+    expect(session.whyLost()).toBeNull();
+  });
+
+  it("is as long as the machine slept, although the monotonic clock stood still", async () => {
+    let sleptMs = 0;
+    const clock = {
+      ...systemLockClock,
+      wallMs: () => Date.now() + sleptMs,
+      asleepMs: () => sleptMs,
+    };
+    const session = await open(server.url, clock);
+    sleptMs = 60_000;
+    expect(session.whyLost()).toMatch(/slept/);
+    expect(session.lost.aborted).toBe(true);
+  });
+
+  it("ends a session within its limit that never came to be", async () => {
+    const relay = await relayed();
+    relay.silence();
+    const beganMs = performance.now();
+    await expect(open(relay.url)).rejects.toThrow(/did not let us in within 400 ms/);
+    expect(performance.now() - beganMs).toBeLessThan(LIMIT_MS + 100);
+  });
+
+  it("does not keep the end of a session waiting for longer than its limit", async () => {
+    const relay = await relayed();
+    const session = await open(relay.url);
+    relay.silence();
+    const beganMs = performance.now();
+    await session.end("enough");
+    expect(performance.now() - beganMs).toBeLessThan(LIMIT_MS + 100);
   });
 });

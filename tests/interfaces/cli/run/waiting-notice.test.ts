@@ -98,6 +98,23 @@ describe("on a terminal", () => {
   });
 });
 
+test("a service that fails is told in its own words, and not as somebody who holds the lock", () => {
+  const written: string[] = [];
+  const notice = new WaitingNotice({
+    write: (text) => written.push(text),
+    columns: () => 0,
+    nowMs: () => 0,
+    wallMs: () => 0,
+    after: (_, callback) => {
+      callback();
+      return () => {};
+    },
+  });
+  const failure = "PostgreSQL does not answer: connection refused";
+  notice.notify({ type: "wait_started", resourceId: "task:a", adapter: "postgres", elapsedMs: 0, failure });
+  expect(written).toEqual([`holdfast: waiting for task:a, ${failure}; no limit, Ctrl-C to stop\n`]);
+});
+
 describe("elsewhere, and on a terminal that has no columns", () => {
   test("a plain line at the start and every ten seconds, and none at the end", async () => {
     const wait = new WatchedWait(0);

@@ -1,0 +1,150 @@
+import { paymentResourceId, type PaymentId } from "../../domain/identifiers";
+import { isFinished, isInReview, isOpen, type Operation } from "../../domain/operation";
+import type { Payment } from "../../domain/payment";
+import { PaymentError } from "../../domain/payment-errors";
+import { compare } from "../../domain/payment-observation";
+import { find, gatewayTrace } from "../operations/ask-gateway";
+import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
+import type { Caller } from "../operations/through-gateway";
+import type { LockHold } from "../ports/lock-provider";
+import type { FindAnswer } from "../ports/payment-gateway";
+import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+
+/** Six rounds of questions, each within its budget, leave time for the lock in one HTTP request. */
+const MAX_QUESTIONS = 48;
+const QUESTIONS_AT_ONCE = 8;
+/** As for every other decision: written anew when somebody else was faster. */
+const MAX_DECISIONS = 3;
+
+/**
+ * Why the gateway was not asked about an operation: it is asked as long as it is open anyway, it was never sent, there was
+ * nothing of ours to send, or there were too many.
+ */
+export type NotAsked = "open" | "not_sent" | "made_elsewhere" | "too_many";
+
+/** What came of asking. `inconclusive`: what the gateway says neither confirms nor contradicts what is stored. */
+export type ObservationResult = "agrees" | "inconclusive" | "corrected" | "in_review";
+
+export type Observation = { readonly operation: Operation } & (
+  | { readonly notAsked: NotAsked }
+  /** `operation` is as it was stored when the gateway was asked. */
+  | { readonly seen: FindAnswer; readonly result: ObservationResult }
+);
+
+export interface ObservedPayment {
+  readonly payment: Payment;
+  /** Each operation, in the order in which they began. */
+  readonly observations: readonly Observation[];
+}
+
+interface Answered {
+  readonly operation: Operation;
+  readonly seen: FindAnswer;
+}
+
+/** Asks the gateway again about what has ended, and writes down what it takes back. Nothing is ever sent. */
+export class ObservePayment {
+  constructor(private readonly context: OperationContext) {}
+
+  /** The caller is an operator: whose payment it is does not matter. */
+  async execute(paymentId: PaymentId, caller: Omit<Caller, "merchant">): Promise<ObservedPayment> {
+    const { locks } = this.context;
+    const before = await this.mustFind(paymentId);
+    const answers = await this.ask(before.payment);
+    if (!isNews(before.payment, answers)) return report(before.payment, before.payment, answers);
+    const { payment } = await locks.withLock(
+      paymentResourceId(paymentId),
+      (hold) => this.write(paymentId, answers, caller, hold),
+      {
+        scope: "payment",
+        purpose: "observe",
+        ...(caller.lockTimeout === undefined ? {} : { timeout: caller.lockTimeout }),
+        ...(caller.signal === undefined ? {} : { signal: caller.signal }),
+      },
+    );
+    return report(before.payment, payment, answers);
+  }
+
+  /** Outside of the lock: nobody has to wait for as many answers. */
+  private async ask(payment: Payment): Promise<readonly Answered[]> {
+    const waiting = [...questions(payment)];
+    const answers: Answered[] = [];
+    const askInTurn = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        answers.push({ operation: next, seen: await find(this.context.gateway, payment, next) });
+      }
+    };
+    await Promise.all(Array.from({ length: QUESTIONS_AT_ONCE }, askInTurn));
+    return answers;
+  }
+
+  /** To the operations as they are now: the payment may have gone on while the gateway answered. */
+  private async write(
+    paymentId: PaymentId,
+    answers: readonly Answered[],
+    caller: Omit<Caller, "merchant">,
+    hold: LockHold,
+  ): Promise<StoredPayment> {
+    const { context } = this;
+    const trace = { by: caller.actor, ...lockTrace(hold) };
+    for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
+      const stored = await this.mustFind(paymentId);
+      const now = context.clock.now();
+      const next = answers.reduce((payment, { operation, seen }) => {
+        const step = stepAt(context, now, { ...trace, ...gatewayTrace("find", operation, seen) });
+        return payment.observe(operation.id, seen, step);
+      }, stored.payment);
+      if (next === stored.payment) return stored;
+      try {
+        hold.assertHeld();
+        return await context.payments.save(next, stored.version);
+      } catch (error) {
+        if (!(error instanceof VersionConflictError)) throw error;
+      }
+    }
+    throw new PaymentError("payment_busy", { paymentId });
+  }
+
+  private async mustFind(paymentId: PaymentId): Promise<StoredPayment> {
+    const stored = await this.context.payments.find(paymentId);
+    if (stored === null) throw new PaymentError("payment_not_found", { paymentId });
+    return stored;
+  }
+}
+
+/** Refunds that succeeded come first, the latest before the others: they are what fails afterwards. */
+function questions(payment: Payment): readonly Operation[] {
+  const wanted = payment.facts.operations.filter((operation) => whyNot(operation) === null).reverse();
+  const canFail = ({ kind, status }: Operation) => kind === "refund" && status === "succeeded";
+  return [...wanted.filter(canFail), ...wanted.filter((one) => !canFail(one))].slice(0, MAX_QUESTIONS);
+}
+
+function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
+  if (isOpen(operation)) return "open";
+  if (!isFinished(operation)) return "not_sent";
+  return operation.firstSentAt === null ? "made_elsewhere" : null;
+}
+
+function isNews(payment: Payment, answers: readonly Answered[]): boolean {
+  return answers.some(({ operation, seen }) => {
+    const comparison = compare(payment, operation, seen);
+    return !operation.conflicted && (comparison === "failed_later" || comparison === "contradicts");
+  });
+}
+
+function report(before: Payment, after: Payment, answers: readonly Answered[]): ObservedPayment {
+  const byId = new Map(answers.map((answer) => [answer.operation.id, answer]));
+  const observations = before.facts.operations.map((operation): Observation => {
+    const seen = byId.get(operation.id)?.seen;
+    if (seen === undefined) return { operation, notAsked: whyNot(operation) ?? "too_many" };
+    return { operation, seen, result: resultOf(after, operation, seen) };
+  });
+  return { payment: after, observations };
+}
+
+function resultOf(after: Payment, operation: Operation, seen: FindAnswer): ObservationResult {
+  const now = after.operation(operation.id) ?? operation;
+  if (isInReview(now)) return "in_review";
+  if (now.correctedSequence !== operation.correctedSequence) return "corrected";
+  return compare(after, now, seen) === "agrees" ? "agrees" : "inconclusive";
+}

@@ -1,0 +1,54 @@
+import { Entry, Line } from "./line";
+
+/** How many entries may wait for the clock. They are as many only if it was set back, or is far too slow. */
+const MOST_RESTING = 10_000;
+
+/** An entry that numbers those who were in front, each with more than the one before. */
+class FencedEntry extends Entry {
+  token = 0;
+  /** It has no user, and waits for the clock to pass its token. */
+  isResting = false;
+}
+
+/**
+ * A line that gives out fencing tokens: `max(previous, now in ms) + 1` for each id alone, because a count over all ids
+ * outruns the clock and falls back behind itself at a restart. An entry is remembered until the clock has passed its last
+ * token, which is the next millisecond; from then on the clock alone makes the next token greater. What a restart can
+ * still fall behind is an id that was locked more than a thousand times a second.
+ */
+export class FencedLine extends Line<FencedEntry> {
+  private resting: FencedEntry[] = [];
+  private nowMs = 0;
+
+  constructor() {
+    // Nothing is left to take once in front: whoever stands behind has met contention.
+    super((resourceId) => new FencedEntry(resourceId, Infinity));
+  }
+
+  /** For whoever is in front. */
+  nextToken(entry: FencedEntry, wallMs: number): number {
+    const nowMs = Math.trunc(wallMs);
+    if (nowMs > this.nowMs) this.advance(nowMs);
+    // The clock counts only forwards here: set back, it must not take tokens back that were given out.
+    return (entry.token = Math.max(entry.token, this.nowMs) + 1);
+  }
+
+  protected override rest(entry: FencedEntry): void {
+    if (entry.isResting) return;
+    entry.isResting = true;
+    this.resting.push(entry);
+    if (this.resting.length > MOST_RESTING)
+      this.advance(this.resting.reduce((highest, { token }) => Math.max(highest, token), this.nowMs));
+  }
+
+  /** Looks at each entry that rested since the last millisecond: not more than there were locks in it. */
+  private advance(nowMs: number): void {
+    this.nowMs = nowMs;
+    this.resting = this.resting.filter((entry) => {
+      if (!entry.isTaken && entry.token > nowMs) return true;
+      entry.isResting = false;
+      if (!entry.isTaken) super.rest(entry);
+      return false;
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import type { Storage } from "@google-cloud/storage";
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { TransientLeaseStoreError } from "./lease-record-store";
+
+export interface GcsRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Below the service's address. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface GcsAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+/** What the client's own transport takes and gives, as far as it is used here. */
+interface Transport {
+  request(options: object): Promise<{
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly data: ArrayBuffer;
+  }>;
+}
+
+/** Those that the client's transport looks at: behind a proxy, connections are its own matter. */
+const PROXIES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+/**
+ * Requests under the client's credentials and proxies, each with one bound from its first byte to the last of its answer.
+ * At the bound its socket is destroyed: the client's own bound on a body leaves the socket open, and a process with an
+ * open socket does not end.
+ */
+export class GcsRequests {
+  private readonly transport: Transport;
+  private readonly agent: HttpAgent | undefined;
+  private readonly underWay = new Set<AbortController>();
+  private isClosed = false;
+
+  constructor(
+    private readonly client: Storage,
+    private readonly timeoutMs: number,
+    isEmulated: boolean,
+  ) {
+    const { authClient } = client;
+    // An emulator asks for no credentials, and there may be none.
+    const { DefaultTransporter } = authClient.constructor as unknown as {
+      readonly DefaultTransporter: new () => Transport;
+    };
+    this.transport = isEmulated ? new DefaultTransporter() : authClient;
+    const isProxied = PROXIES.some((name) => (process.env[name] ?? "") !== "");
+    const Agent = client.apiEndpoint.startsWith("http://") ? HttpAgent : HttpsAgent;
+    this.agent = isProxied ? undefined : new Agent({ keepAlive: true });
+  }
+
+  async send({ method, path, query, headers, body }: GcsRequest): Promise<GcsAnswer> {
+    if (this.isClosed) throw new TransientLeaseStoreError("the connection is closed");
+    const ending = new AbortController();
+    this.underWay.add(ending);
+    const given = new Promise<never>((_, reject) => {
+      ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error));
+    });
+    const timer = setTimeout(() => {
+      ending.abort(new TransientLeaseStoreError(`no answer within ${this.timeoutMs} ms`));
+    }, this.timeoutMs);
+    try {
+      const answer = this.transport.request({
+        method,
+        url: `${this.client.apiEndpoint}${path}`,
+        ...(query !== undefined && { params: query }),
+        ...(headers !== undefined && { headers }),
+        ...(body !== undefined && { data: body }),
+        responseType: "arraybuffer",
+        validateStatus: () => true,
+        // What is stored is wanted as it is: its length tells whether all of it came.
+        compress: false,
+        ...(this.agent !== undefined && { agent: this.agent }),
+        signal: ending.signal,
+      });
+      // Also while credentials are fetched, which no signal ends.
+      const { status, headers: answered, data } = await Promise.race([answer, given]);
+      return { status, headers: answered, bytes: Buffer.from(data) };
+    } finally {
+      clearTimeout(timer);
+      this.underWay.delete(ending);
+    }
+  }
+
+  /** Ends it at once, whatever is under way. */
+  close(): void {
+    this.isClosed = true;
+    for (const ending of this.underWay)
+      ending.abort(new TransientLeaseStoreError("the connection is closed"));
+    this.agent?.destroy();
+  }
+}

@@ -10,11 +10,6 @@ export interface ConfigFile {
 
 export const DEFAULT_CONFIG_FILE = "holdfast.toml";
 
-/** Who named the file is not to blame for what is in it. */
-export class InvalidConfigFileError extends Error {
-  override readonly name = "InvalidConfigFileError";
-}
-
 /** A file that somebody named has to be there; the default one need not. Throws an `Error` in words. */
 export function readConfigFile(path: string, named: boolean): ConfigFile {
   let text: string;
@@ -30,6 +25,6 @@ export function readConfigFile(path: string, named: boolean): ConfigFile {
     return { path, content: parse(text) };
   } catch (error) {
     const [first = "it is not TOML"] = String((error as Error).message).split("\n");
-    throw new InvalidConfigFileError(`${path} is not valid TOML: ${first}`, { cause: error });
+    throw new Error(`${path} is not valid TOML: ${first}`, { cause: error });
   }
 }

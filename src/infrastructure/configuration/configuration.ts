@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { withoutPassword, type LocksBackendSetting, type LocksSetting } from "./adapter-urls";
-import { DEFAULT_CONFIG_FILE, InvalidConfigFileError, readConfigFile, type ConfigFile } from "./config-file";
+import { DEFAULT_CONFIG_FILE, readConfigFile, type ConfigFile } from "./config-file";
 import { inWords, readLockTimeouts, type LockTimeoutSettings } from "./lock-timeouts";
 import {
   firstSaid,
@@ -161,9 +161,9 @@ function fileOf({ flags, environment }: ConfigurationSources, mistakes: Mistake[
   try {
     return readConfigFile(path, said !== undefined);
   } catch (error) {
-    const { kind, source } = said ?? { kind: "file", source: DEFAULT_CONFIG_FILE };
-    const isInFile = error instanceof InvalidConfigFileError;
-    mistakes.push({ kind: isInFile ? "file" : kind, source, message: (error as Error).message });
+    // The file is what is wrong, whoever named it.
+    const source = said?.source ?? DEFAULT_CONFIG_FILE;
+    mistakes.push({ kind: "file", source, message: (error as Error).message });
     return { path, content: {} };
   }
 }

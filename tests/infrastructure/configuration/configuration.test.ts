@@ -234,18 +234,21 @@ test("what follows from something else is printed as what it is", () => {
   expect(printed("sqlite:/x.db", "advertise")).toBe("http://127.0.0.1:9000");
 });
 
-test("a file that is not TOML is bad configuration, whoever named it", () => {
-  const config = file("port = ");
-  const codeOf = (flags: Record<string, string>, environment: Record<string, string>) => {
-    try {
-      readConfiguration({ flags, environment });
-      return "none";
-    } catch (error) {
-      return (error as { code: string }).code;
-    }
-  };
-  expect(codeOf({ config }, {})).toBe("bad_configuration");
-  expect(codeOf({}, { HOLDFAST_CONFIG: config })).toBe("bad_configuration");
+test.each([
+  ["is not there", () => join(folder, "nowhere.toml")],
+  ["is a folder", () => folder],
+  ["is not TOML", () => file("port = ")],
+  ["is a picture", () => file("\u0000\u0089PNG\r\n")],
+])("a named file that %s is bad configuration, whoever named it", (_what, path) => {
+  const sources = [
+    { flags: { config: path() }, environment: {} },
+    { flags: {}, environment: { HOLDFAST_CONFIG: path() } },
+  ];
+  for (const source of sources) {
+    const { code, mistakes } = mistakesOf(() => readConfiguration(source));
+    expect(code).toBe("bad_configuration");
+    expect(mistakes).toHaveLength(1);
+  }
 });
 
 test("locks follow what they protect", () => {

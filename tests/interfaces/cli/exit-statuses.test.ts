@@ -52,6 +52,24 @@ describe("bad configuration ends with 78", () => {
     expectOurWords(stderr);
   });
 
+  test.each([
+    ["that is not there", "nowhere.toml", "cannot read nowhere.toml: ENOENT"],
+    ["that is a folder", ".", "cannot read .: EISDIR"],
+    ["with junk in it", "junk", "junk is not valid TOML"],
+  ])("as a file of settings does %s, whoever named it", async (_what, path, words) => {
+    writeFileSync(join(holdfast.folder, "junk"), "port = = 1\n");
+    const ended = await Promise.all([
+      holdfast.run(["config", "--config", path]),
+      holdfast.run(["config"], { HOLDFAST_CONFIG: path }),
+    ]);
+    expect(ended.map(({ status, stdout }) => ({ status, stdout }))).toEqual([
+      { status: 78, stdout: "" },
+      { status: 78, stdout: "" },
+    ]);
+    for (const [at, source] of ["--config", "HOLDFAST_CONFIG"].entries())
+      expect(ended[at]!.stderr).toContain(`holdfast: ${source} ${words}`);
+  });
+
   test("as locks that lock nothing do, unless that is meant", async () => {
     const unlocked = ["serve", "--port", "0", "--locks", "none:"];
     const { status, stderr } = await holdfast.run(unlocked);

@@ -78,10 +78,22 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 
 const portOf = (server: OwnServer): string => new URL(server.url).port;
 
+/** The offset of replication that a server tells under this name. */
+async function offset(server: OwnServer, name: string): Promise<number> {
+  return Number(new RegExp(`${name}:(\\d+)`).exec(String(await tellRedis(server.url, "INFO", "replication")))?.[1]);
+}
+
+/** Waits until `replica` has everything that `master` has been told so far: replication does not wait by itself. */
+export async function caughtUp(replica: OwnServer, master: OwnServer): Promise<void> {
+  const told = await offset(master, "master_repl_offset");
+  await until(async () => (await offset(replica, "slave_repl_offset")) >= told);
+}
+
 /** Waits until `replica` has everything that `master` has, and goes on following it. */
 export async function replicate(replica: OwnServer, master: OwnServer): Promise<void> {
   await tellRedis(replica.url, "REPLICAOF", "127.0.0.1", portOf(master));
   await until(async () => /master_link_status:up/.test(String(await tellRedis(replica.url, "INFO"))));
+  await caughtUp(replica, master);
 }
 
 export interface OwnCluster {
@@ -161,6 +173,7 @@ export async function startOwnRedisSentinel(): Promise<OwnSentinel> {
     url: `redis+sentinel://127.0.0.1:${port}/locks`,
     itself,
     failOver: async () => {
+      await caughtUp(replica, master);
       await tellRedis(itself, "SENTINEL", "FAILOVER", "locks");
       await until(async () => (await named()) === portOf(replica));
       await until(async () => /role:slave/.test(String(await tellRedis(master.url, "INFO"))));

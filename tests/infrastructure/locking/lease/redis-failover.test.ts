@@ -4,6 +4,7 @@ import { RedisLeaseRecordStore } from "../../../../src/infrastructure/locking/le
 import { LockChild } from "../../../../src/infrastructure/locking/contract/lock-child";
 import { QUICK_LEASE } from "../../../support/gcs-locks";
 import {
+  caughtUp,
   replicate,
   startOwnRedis,
   startOwnRedisCluster,
@@ -66,6 +67,7 @@ describeWithOwn("redis", "leases in two Redis servers behind one address", () =>
     await replicate(next, old);
     const relay = await relayed(old.url);
     const changeRoles = async (): Promise<void> => {
+      await caughtUp(next, old);
       await tellRedis(next.url, "REPLICAOF", "NO", "ONE");
       relay.moveTo(next.url);
       await replicate(old, next);

@@ -80,7 +80,9 @@ const portOf = (server: OwnServer): string => new URL(server.url).port;
 
 /** The offset of replication that a server tells under this name. */
 async function offset(server: OwnServer, name: string): Promise<number> {
-  return Number(new RegExp(`${name}:(\\d+)`).exec(String(await tellRedis(server.url, "INFO", "replication")))?.[1]);
+  return Number(
+    new RegExp(`${name}:(\\d+)`).exec(String(await tellRedis(server.url, "INFO", "replication")))?.[1],
+  );
 }
 
 /** Waits until `replica` has everything that `master` has been told so far: replication does not wait by itself. */

@@ -14,6 +14,8 @@ interface Plant {
   readonly to: string;
   /** The names of the tests that have to notice, as a pattern. */
   readonly noticedBy: string;
+  /** Where they are, if not among the built server's. */
+  readonly tests?: string;
 }
 
 const COMPOSITION = "infrastructure/composition";
@@ -103,6 +105,22 @@ const plants: readonly Plant[] = [
     from: "lease, observer: container.get(tokens_1.tokens.lockObserver)",
     to: "lease",
     noticedBy: "counts and logs its locks",
+  },
+  {
+    part: "the log of run's lock",
+    file: `${COMPOSITION}/task-telemetry.js`,
+    from: "(0, lock_log_1.lockLog)(logger)",
+    to: "{ notify() {} }",
+    noticedBy: "makes run log its wait",
+    tests: "tests/interfaces/cli/run-telemetry",
+  },
+  {
+    part: "the metrics of run's lock",
+    file: `${COMPOSITION}/task-telemetry.js`,
+    from: "(0, lock_metrics_1.lockMetrics)(registry)",
+    to: "{ notify() {} }",
+    noticedBy: "tells of the last run",
+    tests: "tests/interfaces/cli/run-telemetry",
   },
   {
     part: "the snapshots of sandboxes",
@@ -215,23 +233,23 @@ async function main(): Promise<void> {
   if (unnoticed.length > 0) process.exitCode = 1;
 }
 
-async function seenWith({ part, file, from, to, noticedBy }: Plant): Promise<boolean> {
+async function seenWith({ part, file, from, to, noticedBy, tests }: Plant): Promise<boolean> {
   const source = readFileSync(join(pristine, file), "utf8");
   const [before, after, ...more] = source.split(from);
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error(`${part}: ${file} has to contain this exactly once: ${from}`);
   writeFileSync(join(planted, file), before + to + after);
   try {
-    return !(await areGreen(noticedBy));
+    return !(await areGreen(noticedBy, tests));
   } finally {
     writeFileSync(join(planted, file), source);
   }
 }
 
 /** Whether the tests of these names pass. A pattern that names none is a mistake in the list above. */
-function areGreen(names: string): Promise<boolean> {
+function areGreen(names: string, tests = "tests/processes/composed-server"): Promise<boolean> {
   const results = join(place, "results.json");
-  const args = ["jest", "tests/processes/composed-server", "-t", names, "--json", "--outputFile", results];
+  const args = ["jest", tests, "-t", names, "--json", "--outputFile", results];
   return new Promise((resolve, reject) => {
     const env = {
       ...process.env,

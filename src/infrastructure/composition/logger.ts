@@ -1,10 +1,14 @@
 import pino, { type Logger } from "pino";
 import { loggableError } from "../telemetry/loggable-error";
 
+type Destination = ReturnType<typeof pino.destination>;
+
 /** Structured lines on stderr: stdout belongs to results. Whatever could carry a secret is never written. */
-export function makeLogger(level: string): Logger {
-  return pino(
-    { level, base: { pid: process.pid }, serializers: { err: loggableError } },
-    pino.destination({ fd: 2, sync: false }),
-  );
+export function makeLogger(level: string, destination = toStderr()): Logger {
+  return pino({ level, base: { pid: process.pid }, serializers: { err: loggableError } }, destination);
+}
+
+/** Behind our back: whoever reads slowly keeps nothing from being done. */
+export function toStderr(): Destination {
+  return pino.destination({ fd: 2, sync: false });
 }

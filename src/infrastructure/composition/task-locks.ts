@@ -12,6 +12,7 @@ import { policyOf } from "../configuration/lock-timeouts";
 import { makeDirectory } from "../locking/file/make-directory";
 import { Closers } from "./closers";
 import { openLocks } from "./open-locks";
+import type { TaskTelemetry } from "./task-telemetry";
 
 /** Longer than a release that was told to come back in a second, and short enough for whoever waits for an exit status. */
 const CLOSING_MS = 2_000;
@@ -20,6 +21,7 @@ const CLOSING_MS = 2_000;
 export async function withTaskLocks<T>(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
+  task: string,
   work: (locks: TaskLocks) => Promise<T>,
   say: (line: string) => void,
 ): Promise<T> {
@@ -27,11 +29,12 @@ export async function withTaskLocks<T>(
   const setting = taskLocksSetting(configuration, environment);
   if (configuration.settings.locks.value === null && setting.kind === "file")
     await makeWritable(setting.directory);
+  const telemetry = await telemetryOf(configuration, task, say);
   const closers = new Closers();
   try {
     const { provider, file } = await openLocks(
       setting,
-      { timeouts: policyOf(configuration.lockTimeouts) },
+      { timeouts: policyOf(configuration.lockTimeouts), ...(telemetry && { observer: telemetry.observer }) },
       closers,
     );
     return await work({
@@ -44,7 +47,19 @@ export async function withTaskLocks<T>(
       say(
         "the lock service does not answer; what was locked there may stay so until its lease or session ends",
       );
+    await telemetry?.end();
   }
+}
+
+/** Most runs are not asked for any, and do not load what makes it. */
+async function telemetryOf(
+  { settings }: Configuration,
+  task: string,
+  say: (line: string) => void,
+): Promise<TaskTelemetry | undefined> {
+  if (settings.logLevel.kind === "default" && settings.metricsFile.value === null) return undefined;
+  const { openTaskTelemetry } = await import("./task-telemetry.js");
+  return openTaskTelemetry(settings, task, say);
 }
 
 /** Touches nothing: whoever only looks at locks makes no directory for them. */

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseGateway, parseLocks, parseSnapshots, parseStore } from "./adapter-urls";
 import { SettingError } from "./setting-source";
 
@@ -133,9 +134,16 @@ export const settings = {
   logLevel: setting({
     flag: "log-level",
     argument: "<level>",
-    describe: "fatal, error, warn, info, debug, trace or silent",
+    describe: "fatal, error, warn, info, debug, trace or silent; run logs only if it is told a level",
     fallback: "info",
     parse: parseLogLevel,
+  }),
+  metricsFile: setting({
+    flag: "metrics-file",
+    argument: "<file>",
+    describe: "where run leaves the metrics of its lock at its end, for node exporter's textfile collector",
+    fallback: null,
+    parse: parseMetricsFile,
   }),
   url: setting({
     flag: "url",
@@ -210,6 +218,11 @@ function parseLogLevel(text: string): string {
     throw new SettingError("is one of fatal, error, warn, info, debug, trace, silent");
   }
   return text;
+}
+
+function parseMetricsFile(text: string): string {
+  if (!text.endsWith(".prom")) throw new SettingError("ends in .prom: node exporter reads no other files");
+  return resolve(text);
 }
 
 function parseSecret(text: string): string {

@@ -33,9 +33,13 @@ export interface ConfiguredBackend {
   migrate(): Promise<MigrationReport>;
   /**
    * Lends the locks of `run`, and closes them afterwards, within seconds: if their service does not answer, that is said.
-   * Refuses those that other processes cannot see.
+   * Refuses those that other processes cannot see. Metrics, if somebody wants them, are told under the name of the task.
    */
-  withTaskLocks<T>(work: (locks: TaskLocks) => Promise<T>, say: (line: string) => void): Promise<T>;
+  withTaskLocks<T>(
+    task: string,
+    work: (locks: TaskLocks) => Promise<T>,
+    say: (line: string) => void,
+  ): Promise<T>;
   /** Lends a look at the locks that `run` would use, or that are configured. */
   withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;
   /** The running server that client commands talk to. */

@@ -65,6 +65,7 @@ export function runCommandOnce(context: CommandContext): Command {
       const signals = new RunSignals();
       try {
         await configured.withTaskLocks(
+          task,
           (locks) => runTask(context, locks, signals, task, [command, ...args], options),
           (line) => context.output().error(line),
         );

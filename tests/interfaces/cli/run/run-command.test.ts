@@ -26,7 +26,7 @@ async function run(args: readonly string[], locks: Partial<TaskLocks> = {}) {
     nameChild: async () => {},
     ...locks,
   };
-  const configured = { withTaskLocks: (work) => work(taskLocks) } as Partial<ConfiguredBackend>;
+  const configured = { withTaskLocks: (_task, work) => work(taskLocks) } as Partial<ConfiguredBackend>;
   const program: Backend = {
     configure: () => configured as ConfiguredBackend,
     settingFlags: [],

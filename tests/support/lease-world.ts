@@ -76,7 +76,7 @@ export class LeaseWorld {
 
   stored(id: string): StoredLeaseRecord | undefined {
     const text = this.records.getText(id);
-    return text === undefined ? undefined : parseLeaseRecord(text);
+    return text === undefined ? undefined : parseLeaseRecord(text, id);
   }
 
   /** Lets somebody else change the record in between. */

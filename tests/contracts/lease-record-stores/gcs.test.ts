@@ -12,6 +12,7 @@ describeLeaseRecordStoreContract({
     return {
       store: asking(world.provider().records),
       another: asking(world.provider().records),
+      place: (id) => `${world.location}/${id}.json`,
       putText: (id, text) => world.put(id, text),
       close: () => world.close(),
     };

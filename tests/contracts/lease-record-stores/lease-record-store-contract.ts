@@ -1,7 +1,7 @@
 import {
-  parseLeaseRecord,
   UnreadableLeaseRecordError,
   type LeaseRecord,
+  type ForeignLeaseRecord,
 } from "../../../src/infrastructure/locking/lease/lease-record";
 import {
   recordVersion,
@@ -9,12 +9,15 @@ import {
   type LeaseRecordStore,
   type RecordVersion,
 } from "../../../src/infrastructure/locking/lease/lease-record-store";
+import { leaseVectors, storedText } from "../../support/lease-vectors";
 
 /** A record store in a world of its own, without any record. */
 export interface LeaseRecordStoreUnderTest {
   readonly store: LeaseRecordStore;
   /** The same records, reached as another process would reach them. */
   readonly another: LeaseRecordStore;
+  /** Where the record of an id is kept, as people are told. */
+  place(id: string): string;
   /** Puts any bytes there behind the store's back. */
   putText(id: string, text: string): Promise<void> | void;
   close?(): Promise<void> | void;
@@ -45,6 +48,13 @@ const held = (change: Partial<LeaseRecord> = {}): LeaseRecord => ({
   holder: { host: "web-2", pid: 4711, operation: "capture", since: 1_893_455_985.5 },
   ...change,
 });
+
+const FOREIGN: ForeignLeaseRecord = {
+  ownerId: "pod-1",
+  expiresAt: 12.5,
+  waitingOwnerId: null,
+  waiterExpiresAt: null,
+};
 
 /** Each MUST of the port, as a test. */
 export function describeLeaseRecordStoreContract(harness: LeaseRecordStoreHarness): void {
@@ -80,9 +90,8 @@ export function describeLeaseRecordStoreContract(harness: LeaseRecordStoreHarnes
     });
 
     test("a foreign record stays foreign", async () => {
-      const foreign = parseLeaseRecord('{"ownerId":"pod-1","expiresAt":12.5}');
-      await written(store.write(A, foreign, "absent"));
-      expect((await store.read(A))?.record).toEqual(foreign);
+      await written(store.write(A, FOREIGN, "absent"));
+      expect((await store.read(A))?.record).toEqual(FOREIGN);
     });
 
     test("creating finds a conflict where there is a record, and changes nothing", async () => {
@@ -162,6 +171,23 @@ export function describeLeaseRecordStoreContract(harness: LeaseRecordStoreHarnes
         await world.putText(A, text);
         await expect(store.read(A)).rejects.toBeInstanceOf(UnreadableLeaseRecordError);
         expect(await store.write(A, held(), "absent")).toBe("conflict");
+      }
+    });
+
+    test("a record of which only the optional is missing or inexact is understood", async () => {
+      for (const vector of leaseVectors.records.tolerated) {
+        await world.putText(A, storedText(vector));
+        expect([vector.what, (await store.read(A))?.record]).toEqual([vector.what, vector.readAs]);
+      }
+    });
+
+    test("one that cannot be understood is told with its place, what is wrong, and what to do", async () => {
+      for (const { flaw, ...vector } of leaseVectors.records.refused.filter((each) => "record" in each)) {
+        await world.putText(A, storedText(vector));
+        const told = await store.read(A).then(String, (error: Error) => error.message);
+        expect(told).toBe(
+          `${world.place(A)} is not a lease record (${flaw}), and counts as held: look at it, and remove it when nobody holds this lock`,
+        );
       }
     });
 

@@ -9,7 +9,12 @@ describeLeaseRecordStoreContract({
   open: () => {
     clock = new VirtualLockClock();
     const store = new MemoryLeaseRecordStore(clock);
-    return { store, another: store, putText: (id, text) => void store.putText(id, text) };
+    return {
+      store,
+      another: store,
+      place: (id) => `the record of "${id}" in memory`,
+      putText: (id, text) => void store.putText(id, text),
+    };
   },
   pass: (ms) => clock.advance(ms),
 });

@@ -16,6 +16,7 @@ describeWithPostgresSchemas("on PostgreSQL", (server) => {
       return {
         store,
         another,
+        place: (id) => `the row of "${id}" in ${schema}.leases`,
         putText: async (id, text) => {
           await store.probe();
           await query(

@@ -15,7 +15,14 @@ describeWithRedis("on Redis", (server) => {
       return {
         store,
         another,
-        putText: async (id, text) => void (await stranger.set(keyPrefix + id, text)),
+        place: (id) => `the Redis key ${keyPrefix}${id}`,
+        // Somebody else's key is of any type; a peer's record is a hash.
+        putText: async (id, text) => {
+          await stranger.del(keyPrefix + id);
+          if (text.startsWith("{"))
+            await stranger.hset(keyPrefix + id, { record: text, version: "of-a-peer", at: Date.now() });
+          else await stranger.set(keyPrefix + id, text);
+        },
         close: () => {
           for (const each of [store, another]) each.close();
           stranger.disconnect();

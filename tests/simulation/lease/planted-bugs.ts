@@ -57,7 +57,7 @@ class WallClockMemory extends RecordMemory {
 
   override saw(id: string, read: ReadLeaseRecord, receivedMs: number): Sighting {
     const sighting = super.saw(id, read, receivedMs);
-    const ownerSinceMs = read.record.expiresAt * 1000 < this.wallMs() ? -Infinity : receivedMs;
+    const ownerSinceMs = (read.record.expiresAt ?? 0) * 1000 < this.wallMs() ? -Infinity : receivedMs;
     return { ...sighting, isAgeUnknown: false, silence: { ...sighting.silence, ownerSinceMs } };
   }
 }

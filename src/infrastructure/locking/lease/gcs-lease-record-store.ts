@@ -84,13 +84,13 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
       return null;
     }
     this.bucketSeen = true;
-    if (media.text === null) throw new UnreadableLeaseRecordError(media.flaw);
+    if (media.text === null) throw new UnreadableLeaseRecordError(this.place(id), media.flaw);
     // Whatever stands between us and the service may answer, too: that is no answer of the service.
     if (media.generation === undefined || media.storeNowMs === undefined)
       throw new TransientLeaseStoreError(`${doing}: the answer names no generation, or no time`);
     if (isCutShort(answer)) throw new TransientLeaseStoreError(`${doing}: only part of the answer came`);
     return {
-      record: parseLeaseRecord(media.text),
+      record: parseLeaseRecord(media.text, this.place(id)),
       version: recordVersion(media.generation),
       storeNowMs: media.storeNowMs,
     };
@@ -234,7 +234,11 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   }
 
   private doing(verb: string, id: string): string {
-    return `cannot ${verb} gs://${this.settings.bucket}/${gcsObjectName(this.settings.prefix, id)}`;
+    return `cannot ${verb} ${this.place(id)}`;
+  }
+
+  private place(id: string): string {
+    return `gs://${this.settings.bucket}/${gcsObjectName(this.settings.prefix, id)}`;
   }
 }
 

@@ -100,7 +100,7 @@ export class LeaseLockInspector implements LockInspector {
       where: this.parts.where(resourceId),
       ...(record.ownerId === null ? {} : { holder: holderOf(record, record.ownerId) }),
       ...(record.waitingOwnerId === null ? {} : { waitingOwnerId: record.waitingOwnerId }),
-      ...(held ? { expiresAt: new Date(record.expiresAt * 1_000) } : {}),
+      ...(held && record.expiresAt !== null ? { expiresAt: new Date(record.expiresAt * 1_000) } : {}),
       ...(isForeign(record)
         ? { remark: "written by another implementation" }
         : { fencingToken: BigInt(record.fence) }),

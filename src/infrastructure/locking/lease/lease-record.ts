@@ -5,14 +5,16 @@
 interface LeaseFields {
   /** The tenure that holds the lock, or null when it is free. */
   readonly ownerId: string | null;
-  readonly expiresAt: number;
+  /** Null where its writer said nothing. */
+  readonly expiresAt: number | null;
   /** The tenure that will take the lock next, or null when nobody waits. */
   readonly waitingOwnerId: string | null;
   readonly waiterExpiresAt: number | null;
 }
 
-/** A record that another implementation wrote. */
+/** A record that another implementation wrote. Its end is all that tells when its owner is gone. */
 export interface ForeignLeaseRecord extends LeaseFields {
+  readonly expiresAt: number;
   readonly ttlMs?: undefined;
 }
 
@@ -44,13 +46,15 @@ export function isForeign(record: StoredLeaseRecord): record is ForeignLeaseReco
 
 /**
  * What is stored under the lock's name is no lease record: somebody's file, a torn write, an unknown format. It counts
- * as held and is never overwritten; a person has to look at it.
+ * as held and is never overwritten, for nobody can tell from it whether somebody is inside; a person has to look at it.
  */
 export class UnreadableLeaseRecordError extends Error {
   override readonly name = "UnreadableLeaseRecordError";
 
-  constructor(readonly flaw: string) {
-    super(`the stored record is not a lease record (${flaw}); look at it, and remove it if it is not needed`);
+  constructor(place: string, flaw: string) {
+    super(
+      `${place} is not a lease record (${flaw}), and counts as held: look at it, and remove it when nobody holds this lock`,
+    );
   }
 }
 
@@ -66,65 +70,80 @@ export function serializeLeaseRecord(record: StoredLeaseRecord): string {
   return JSON.stringify({ ...common, ttlMs, renewSeq, fence, ownerAgeMs, holder });
 }
 
-/** Throws `UnreadableLeaseRecordError`. Unknown fields are allowed, so that a later version can add some. */
-export function parseLeaseRecord(text: string): StoredLeaseRecord {
-  const fields = new Fields(parseObject(text));
-  const common: LeaseFields = {
-    ownerId: fields.nullable("ownerId", nonEmptyString),
-    expiresAt: fields.required("expiresAt", finiteNumber),
+/**
+ * Throws `UnreadableLeaseRecordError`, which names `place`. What decides whether somebody is inside has to be there and
+ * to be exact. All else may be missing, and what errs, errs towards an owner that lives longer. Unknown fields are
+ * allowed, so that a later version can add some.
+ */
+export function parseLeaseRecord(text: string, place: string): StoredLeaseRecord {
+  const fields = new Fields(parseObject(text, place), place);
+  const ownerId = fields.nullable("ownerId", nonEmptyString);
+  const expiresAt = fields.optional("expiresAt", finiteNumber);
+  const common = {
+    ownerId,
     waitingOwnerId: fields.optional("waitingOwnerId", nonEmptyString),
     waiterExpiresAt: fields.optional("waiterExpiresAt", finiteNumber),
   };
-  if (!fields.has("ttlMs")) return common;
-  const record: LeaseRecord = {
-    ...common,
-    ttlMs: fields.required("ttlMs", positiveInteger),
-    renewSeq: fields.required("renewSeq", naturalNumber),
-    fence: fields.required("fence", naturalNumber),
-    ownerAgeMs: fields.required("ownerAgeMs", naturalNumber),
-    holder: fields.nullable("holder", leaseHolder),
-  };
-  return record;
+  const ttlMs = fields.optional("ttlMs", roundedUp);
+  if (ttlMs !== null)
+    return {
+      ...common,
+      expiresAt,
+      ttlMs,
+      renewSeq: fields.required("renewSeq", naturalNumber),
+      fence: fields.required("fence", naturalNumber),
+      ownerAgeMs: fields.optional("ownerAgeMs", roundedDown) ?? 0,
+      holder: fields.optional("holder", leaseHolder),
+    };
+  if (ownerId !== null && expiresAt === null) throw fields.unreadable("expiresAt and ttlMs are missing");
+  return { ...common, expiresAt: expiresAt ?? 0 };
 }
 
 type Check<T> = (value: unknown) => T | undefined;
 
 class Fields {
-  constructor(private readonly values: Record<string, unknown>) {}
-
-  has(name: string): boolean {
-    return Object.hasOwn(this.values, name);
-  }
+  constructor(
+    private readonly values: Readonly<Record<string, unknown>>,
+    private readonly place: string,
+  ) {}
 
   required<T>(name: string, check: Check<T>): T {
-    const value = this.has(name) ? check(this.values[name]) : undefined;
-    if (value === undefined) throw new UnreadableLeaseRecordError(`${name} is missing or malformed`);
+    const value = this.optional(name, check);
+    if (value === null) throw this.unreadable(`${name} is missing`);
     return value;
   }
 
   /** Must be there, and may be null. */
   nullable<T>(name: string, check: Check<T>): T | null {
-    return this.has(name) && this.values[name] === null ? null : this.required(name, check);
+    return this.values[name] === null ? null : this.required(name, check);
   }
 
   /** May be null or missing: the reference leaves its waiter's fields out while nobody waits. */
   optional<T>(name: string, check: Check<T>): T | null {
-    return this.has(name) ? this.nullable(name, check) : null;
+    const given = Object.hasOwn(this.values, name) ? this.values[name] : null;
+    if (given === null) return null;
+    const value = check(given);
+    if (value === undefined) throw this.unreadable(`${name} is malformed`);
+    return value;
+  }
+
+  unreadable(flaw: string): UnreadableLeaseRecordError {
+    return new UnreadableLeaseRecordError(this.place, flaw);
   }
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string, place: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new UnreadableLeaseRecordError("it is not JSON");
+    throw new UnreadableLeaseRecordError(place, "it is not JSON");
   }
-  if (!isObject(value)) throw new UnreadableLeaseRecordError("it is not a JSON object");
+  if (!isObject(value)) throw new UnreadableLeaseRecordError(place, "it is not a JSON object");
   return value;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -138,18 +157,20 @@ const finiteNumber: Check<number> = (value) =>
 const naturalNumber: Check<number> = (value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-const positiveInteger: Check<number> = (value) => {
-  const natural = naturalNumber(value);
-  return natural === 0 ? undefined : natural;
-};
+/** A ttl that was computed: longer is the safe side. */
+const roundedUp: Check<number> = (value) =>
+  typeof value === "number" && value > 0 ? naturalNumber(Math.ceil(value)) : undefined;
 
-const leaseHolder: Check<LeaseHolder> = (value) => {
-  if (!isObject(value)) return undefined;
-  const fields = new Fields(value);
-  return {
-    host: fields.required("host", nonEmptyString),
-    pid: fields.required("pid", naturalNumber),
-    operation: fields.nullable("operation", nonEmptyString),
-    since: fields.required("since", finiteNumber),
-  };
+/** An age that was computed: younger is the safe side. */
+const roundedDown: Check<number> = (value) =>
+  typeof value === "number" ? naturalNumber(Math.max(0, Math.floor(value))) : undefined;
+
+/** It is for people alone: what is wrong with it keeps nobody from a lock. */
+const leaseHolder: Check<LeaseHolder | null> = (value) => {
+  if (!isObject(value)) return null;
+  const host = nonEmptyString(value["host"]);
+  const pid = naturalNumber(value["pid"]);
+  const since = finiteNumber(value["since"]);
+  if (host === undefined || pid === undefined || since === undefined) return null;
+  return { host, pid, operation: nonEmptyString(value["operation"]) ?? null, since };
 };

@@ -29,7 +29,7 @@ export class MemoryLeaseRecordStore implements LeaseRecordStore {
   async read(id: string): Promise<ReadLeaseRecord | null> {
     const stored = this.stored.get(id);
     if (stored === undefined) return null;
-    const record = parseLeaseRecord(stored.text);
+    const record = parseLeaseRecord(stored.text, `the record of "${id}" in memory`);
     return { record, version: stored.version, storeNowMs: this.clock.wallMs() };
   }
 

@@ -62,7 +62,8 @@ export class PostgresLeaseRecordStore implements LeaseRecordStore {
     );
     if (row === undefined) return null;
     const version = recordVersion(row.version);
-    return { record: parseLeaseRecord(row.record), version, storeNowMs: Number(row.now) };
+    const place = `the row of "${id}" in ${this.schema}.leases`;
+    return { record: parseLeaseRecord(row.record, place), version, storeNowMs: Number(row.now) };
   }
 
   async ageMs(id: string, version: RecordVersion): Promise<number | null> {

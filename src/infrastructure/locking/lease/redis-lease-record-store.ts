@@ -98,8 +98,13 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
   async read(id: string): Promise<ReadLeaseRecord | null> {
     const [record, version, , now, exists] = await this.found(id);
     if (exists === 0) return null;
-    if (record === null || version === null) throw new UnreadableLeaseRecordError("fields are missing");
-    return { record: parseLeaseRecord(record), version: recordVersion(version), storeNowMs: Number(now) };
+    if (record === null || version === null)
+      throw new UnreadableLeaseRecordError(this.place(id), "fields are missing");
+    return {
+      record: parseLeaseRecord(record, this.place(id)),
+      version: recordVersion(version),
+      storeNowMs: Number(now),
+    };
   }
 
   async ageMs(id: string, version: RecordVersion): Promise<number | null> {
@@ -189,7 +194,8 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
       const found = await this.connection.run(`cannot read ${this.key(id)}`, "holdfastRead", this.key(id));
       return found as Awaited<ReturnType<RedisLeaseRecordStore["found"]>>;
     } catch (error) {
-      if (/WRONGTYPE/.test((error as Error).message)) throw new UnreadableLeaseRecordError("it is no hash");
+      if (/WRONGTYPE/.test((error as Error).message))
+        throw new UnreadableLeaseRecordError(this.place(id), "it is no hash");
       throw error;
     }
   }
@@ -197,5 +203,9 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
   /** Under which a record is kept. */
   key(id: string): string {
     return this.keyPrefix + id;
+  }
+
+  private place(id: string): string {
+    return `the Redis key ${this.key(id)}`;
   }
 }

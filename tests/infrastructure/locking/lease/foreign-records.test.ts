@@ -99,6 +99,23 @@ describe("a record of another implementation", () => {
   });
 });
 
+test("an inexact record of a peer keeps others out as long as its ttl, and not for good", async () => {
+  const inexact = {
+    ownerId: "py-1:7:x",
+    expiresAt: null,
+    ttlMs: 30_000,
+    renewSeq: 0,
+    fence: 7,
+    ownerAgeMs: 250.5,
+  };
+  world.records.putText(id, JSON.stringify(inexact));
+  await expect(attempt()).rejects.toBeInstanceOf(LockTimeoutError);
+  await world.clock.advance(31_700);
+  await expect(attempt()).rejects.toBeInstanceOf(LockTimeoutError);
+  await world.clock.advance(100);
+  expect(await attempt()).toBe("in");
+});
+
 describe("something that is no lease record", () => {
   test.each(["hello", "", '{"rows":[1,2,3]}'])(
     "(%p) keeps everybody out, and is never overwritten",

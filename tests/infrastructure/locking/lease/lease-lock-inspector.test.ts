@@ -63,7 +63,7 @@ class World {
   }
 
   record(id: string) {
-    return parseLeaseRecord(this.records.getText(id) ?? "");
+    return parseLeaseRecord(this.records.getText(id) ?? "", id);
   }
 }
 

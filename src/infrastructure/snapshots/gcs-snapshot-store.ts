@@ -1,4 +1,3 @@
-import type { File, Storage } from "@google-cloud/storage";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   manifestVersion,
@@ -7,10 +6,18 @@ import {
   type SnapshotStore,
   type StoredManifest,
 } from "../../application/ports/snapshot-store";
-import { statusOf, storeErrorOf } from "../locking/lease/gcs-answers";
+import {
+  missingBucket,
+  refusalOf,
+  resourceOf,
+  storeErrorOf,
+  type GcsResource,
+} from "../locking/lease/gcs-answers";
 import { createGcsClient } from "../locking/lease/gcs-client";
 import type { GcsLockLocation } from "../locking/lease/gcs-lock-location";
-import { mediaOf, requestMedia } from "../locking/lease/gcs-media";
+import { MEDIA_REQUEST, mediaOf, refuseIfCutShort } from "../locking/lease/gcs-media";
+import { GcsRequests } from "../locking/lease/gcs-requests";
+import { uploadOf } from "../locking/lease/gcs-upload";
 import { TransientLeaseStoreError } from "../locking/lease/lease-record-store";
 
 export interface GcsSnapshotStoreSettings extends GcsLockLocation {
@@ -33,18 +40,17 @@ const MANIFEST = "manifest.json";
  * Not for: more than about one checkpoint per second and sandbox.
  */
 export class GcsSnapshotStore implements SnapshotStore {
-  private readonly client: Storage;
-  private readonly requestTimeoutMs: number;
+  private readonly requests: GcsRequests;
 
   constructor(private readonly settings: GcsSnapshotStoreSettings) {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost } = settings;
-    this.requestTimeoutMs = requestTimeoutMs;
-    this.client = createGcsClient({ requestTimeoutMs, emulatorHost });
+    const client = createGcsClient({ requestTimeoutMs, emulatorHost });
+    this.requests = new GcsRequests(client, requestTimeoutMs, emulatorHost !== undefined);
   }
 
   /** Rejects where the bucket is missing or closed to us: asked once, at start. */
   async checkBucket(): Promise<void> {
-    await this.page({ prefix: this.settings.prefix, maxResults: 1, autoPaginate: false });
+    await this.page({ prefix: this.settings.prefix, maxResults: 1 });
   }
 
   async putSnapshot(sandboxId: string, name: string, bytes: Uint8Array): Promise<void> {
@@ -57,13 +63,17 @@ export class GcsSnapshotStore implements SnapshotStore {
 
   readSnapshot(sandboxId: string, name: string): Promise<Uint8Array | null> {
     const object = snapshotObject(sandboxId, name);
-    return this.trying(this.doing("read", object), async () => {
-      try {
-        return await this.download(this.file(object));
-      } catch (error) {
-        if (statusOf(error) === 404) return null;
-        throw error;
-      }
+    const doing = this.doing("read", object);
+    return this.trying(doing, async () => {
+      const answer = await this.requests.send({
+        method: "GET",
+        path: this.pathOf(object),
+        query: { alt: "media" },
+      });
+      if (answer.status === 404) return null;
+      if (answer.status >= 300) throw storeErrorOf(refusalOf(answer), doing);
+      refuseIfCutShort(answer, doing);
+      return answer.bytes;
     });
   }
 
@@ -77,9 +87,10 @@ export class GcsSnapshotStore implements SnapshotStore {
   }
 
   async readManifest(sandboxId: string): Promise<StoredManifest | null> {
-    const doing = this.doing("read", `${sandboxId}/${MANIFEST}`);
+    const object = `${sandboxId}/${MANIFEST}`;
+    const doing = this.doing("read", object);
     return this.trying(doing, async () => {
-      const media = mediaOf(await requestMedia(this.file(`${sandboxId}/${MANIFEST}`)), doing);
+      const media = mediaOf(await this.requests.send({ ...MEDIA_REQUEST, path: this.pathOf(object) }), doing);
       if (media === "absent") return null;
       if (media.text === null) throw new SnapshotStoreError(`${doing}: ${media.flaw}`);
       if (media.generation === undefined) throw new SnapshotStoreError(`${doing}: no generation`);
@@ -117,58 +128,28 @@ export class GcsSnapshotStore implements SnapshotStore {
     contentType: string,
   ): Promise<ManifestVersion | "conflict"> {
     const doing = this.doing("write", object);
+    const { bucket, prefix } = this.settings;
+    const upload = uploadOf(bucket, `${prefix}${object}`, bytes, contentType, ifGeneration);
     return this.trying(doing, async () => {
-      const file = this.file(object);
-      try {
-        // Not resumable: two requests instead of one. No validation: a mismatch would be answered by an unconditional delete.
-        await file.save(Buffer.from(bytes), {
-          resumable: false,
-          validation: false,
-          preconditionOpts: { ifGenerationMatch: ifGeneration },
-          metadata: { contentType, cacheControl: "no-store" },
-        });
-      } catch (error) {
-        if (statusOf(error) === 412) return "conflict";
-        throw error;
-      }
-      const { generation } = file.metadata;
-      if (generation === undefined) throw new SnapshotStoreError(`${doing}: the answer names no generation`);
+      const answer = await this.requests.send(upload);
+      if (answer.status === 412) return "conflict";
+      if (answer.status === 404) throw missingBucket(bucket);
+      const { generation } = resourceOf(answer, doing);
+      if (generation === undefined)
+        throw new TransientLeaseStoreError(`${doing}: the answer names no generation`);
       return manifestVersion(generation);
     });
   }
 
   /** False if it is not there in this generation. */
   private remove(object: string, ifGeneration?: string): Promise<boolean> {
-    return this.trying(this.doing("remove", object), async () => {
-      try {
-        await this.file(object).delete(ifGeneration === undefined ? {} : { ifGenerationMatch: ifGeneration });
-        return true;
-      } catch (error) {
-        if (statusOf(error) === 412 || statusOf(error) === 404) return false;
-        throw error;
-      }
-    });
-  }
-
-  /** With a deadline of its own: a download that breaks in the middle leaves the client's stream without any end. */
-  private download(file: File): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      const stream = file.createReadStream({ validation: false, decompress: false });
-      const late = setTimeout(() => {
-        stream.destroy();
-        reject(new Error(`no end within ${this.requestTimeoutMs} ms`));
-      }, this.requestTimeoutMs);
-      stream
-        .on("data", (chunk: Buffer) => chunks.push(chunk))
-        .once("error", (error: Error) => {
-          clearTimeout(late);
-          reject(error);
-        })
-        .once("end", () => {
-          clearTimeout(late);
-          resolve(Buffer.concat(chunks));
-        });
+    const doing = this.doing("remove", object);
+    const query = ifGeneration === undefined ? {} : { ifGenerationMatch: ifGeneration };
+    return this.trying(doing, async () => {
+      const answer = await this.requests.send({ method: "DELETE", path: this.pathOf(object), query });
+      if (answer.status === 412 || answer.status === 404) return false;
+      if (answer.status >= 300) throw storeErrorOf(refusalOf(answer), doing);
+      return true;
     });
   }
 
@@ -176,19 +157,26 @@ export class GcsSnapshotStore implements SnapshotStore {
   private async objects(folder: string): Promise<readonly string[]> {
     const { prefix } = this.settings;
     const names: string[] = [];
-    let query: object | null = { prefix: `${prefix}${folder}`, maxResults: PAGE_SIZE, autoPaginate: false };
-    while (query !== null) {
-      const [files, next]: [File[], object | null] = await this.page(query);
-      names.push(...files.map(({ name }) => name.slice(prefix.length)));
-      query = next;
-    }
+    let pageToken: string | undefined;
+    do {
+      const page = await this.page({
+        prefix: `${prefix}${folder}`,
+        maxResults: PAGE_SIZE,
+        ...(pageToken !== undefined && { pageToken }),
+      });
+      names.push(...(page.items ?? []).map(({ name }) => name.slice(prefix.length)));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== undefined);
     return names;
   }
 
-  private page(query: object): Promise<[File[], object | null]> {
-    return this.trying(this.doing("list", ""), async () => {
-      const [files, next] = await this.client.bucket(this.settings.bucket).getFiles(query);
-      return [files, next];
+  private page(query: Readonly<Record<string, string | number>>): Promise<GcsResource> {
+    const doing = this.doing("list", "");
+    const path = `/storage/v1/b/${encodeURIComponent(this.settings.bucket)}/o`;
+    return this.trying(doing, async () => {
+      const answer = await this.requests.send({ method: "GET", path, query });
+      if (answer.status === 404) throw missingBucket(this.settings.bucket);
+      return resourceOf(answer, doing);
     });
   }
 
@@ -207,8 +195,9 @@ export class GcsSnapshotStore implements SnapshotStore {
     }
   }
 
-  private file(object: string): File {
-    return this.client.bucket(this.settings.bucket).file(`${this.settings.prefix}${object}`);
+  private pathOf(object: string): string {
+    const { bucket, prefix } = this.settings;
+    return `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(`${prefix}${object}`)}`;
   }
 
   private doing(verb: string, object: string): string {

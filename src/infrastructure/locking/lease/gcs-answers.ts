@@ -1,3 +1,4 @@
+import type { GcsAnswer } from "./gcs-requests";
 import { PermanentLeaseStoreError, TransientLeaseStoreError } from "./lease-record-store";
 
 /** Refused in a way that repeating does not change. Everything else may be different the next time. */
@@ -36,7 +37,7 @@ export function storeErrorOf(error: unknown, doing: string): Error {
 }
 
 /** An answer other than a success, in the shape of the client's own errors. */
-export function refusalOf(answer: { readonly status: number; readonly bytes: Buffer }): object {
+export function refusalOf(answer: GcsAnswer): object {
   const text = answer.bytes.toString("utf8");
   let said: unknown;
   try {
@@ -46,6 +47,25 @@ export function refusalOf(answer: { readonly status: number; readonly bytes: Buf
   }
   const message = fieldOf(said, "message") ?? (text.startsWith("<") ? "a page in place of an answer" : text);
   return { code: answer.status, message, errors: fieldOf(said, "errors") };
+}
+
+/** What is used of the JSON that answers carry. */
+export interface GcsResource {
+  readonly generation?: string;
+  readonly timeCreated?: string;
+  readonly items?: readonly { readonly name: string }[];
+  readonly nextPageToken?: string;
+}
+
+export function resourceOf(answer: GcsAnswer, doing: string): GcsResource {
+  if (answer.status >= 300) throw storeErrorOf(refusalOf(answer), doing);
+  try {
+    const value: unknown = JSON.parse(answer.bytes.toString("utf8"));
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  throw new TransientLeaseStoreError(`${doing}: the answer is not of the service`);
 }
 
 export function missingBucket(bucket: string): Error {

@@ -2,12 +2,13 @@
 // Survives crashes, restarts and lost answers: each change names the generation that it replaces.
 // Not for hot keys: the service takes about one change per second and object.
 
-import { missingBucket, refusalOf, storeErrorOf } from "./gcs-answers";
+import { missingBucket, refusalOf, resourceOf, storeErrorOf, type GcsResource } from "./gcs-answers";
 import { createGcsClient } from "./gcs-client";
 import type { GcsLockLocation } from "./gcs-lock-location";
-import { MAX_RECORD_BYTES, mediaOf } from "./gcs-media";
+import { MEDIA_REQUEST, mediaOf } from "./gcs-media";
 import { gcsObjectName, resourceIdOfGcsObject } from "./gcs-object-name";
 import { GcsRequests, type GcsAnswer, type GcsRequest } from "./gcs-requests";
+import { uploadOf } from "./gcs-upload";
 import {
   parseLeaseRecord,
   serializeLeaseRecord,
@@ -37,8 +38,6 @@ const REQUEST_TIMEOUT_MS = 4_000;
 const PAGE_SIZE = 1_000;
 /** Times in answers are cut to whole seconds. */
 const DATE_STEP_MS = 1_000;
-/** On a line of its own it stands in no record: JSON in one line has no line breaks. */
-const BOUNDARY = "holdfast-lease-record";
 
 /** One record is one object; its version is the object's generation. */
 export class GcsLeaseRecordStore implements LeaseRecordStore {
@@ -64,20 +63,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
 
   async read(id: string): Promise<ReadLeaseRecord | null> {
     const doing = this.doing("read", id);
-    const answer = await this.send(doing, {
-      method: "GET",
-      path: this.pathOf(id),
-      query: { alt: "media" },
-      headers: { Range: `bytes=0-${MAX_RECORD_BYTES - 1}`, "Cache-Control": "no-store" },
-    });
-    const media = mediaOf(
-      {
-        error: answer.status < 300 ? null : refusalOf(answer),
-        body: answer.bytes.toString("utf8"),
-        answer: { statusCode: answer.status, headers: answer.headers },
-      },
-      doing,
-    );
+    const media = mediaOf(await this.send(doing, { ...MEDIA_REQUEST, path: this.pathOf(id) }), doing);
     if (media === "absent") {
       // A missing bucket answers 404 as well, and must not look like a free lock.
       if (!this.bucketSeen) await this.checkBucket();
@@ -88,7 +74,6 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     // Whatever stands between us and the service may answer, too: that is no answer of the service.
     if (media.generation === undefined || media.storeNowMs === undefined)
       throw new TransientLeaseStoreError(`${doing}: the answer names no generation, or no time`);
-    if (isCutShort(answer)) throw new TransientLeaseStoreError(`${doing}: only part of the answer came`);
     return {
       record: parseLeaseRecord(media.text, this.place(id)),
       version: recordVersion(media.generation),
@@ -102,7 +87,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     const query = { ifGenerationMatch: version };
     const answer = await this.send(doing, { method: "GET", path: this.pathOf(id), query });
     if (answer.status === 412 || answer.status === 404) return null;
-    const { timeCreated } = this.resourceOf(answer, doing);
+    const { timeCreated } = resourceOf(answer, doing);
     const now = Date.parse(answer.headers["date"] ?? "");
     const written = Date.parse(timeCreated ?? "");
     if (Number.isNaN(now) || Number.isNaN(written))
@@ -118,22 +103,13 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   ): Promise<RecordVersion | "conflict"> {
     const doing = this.doing("write", id);
     const { bucket, prefix } = this.settings;
-    // In a bucket that the public may read, the default is an hour in caches.
-    const facts = { contentType: "application/json", cacheControl: "no-store" };
-    const answer = await this.send(doing, {
-      method: "POST",
-      path: `/upload/storage/v1/b/${encodeURIComponent(bucket)}/o`,
-      query: {
-        uploadType: "multipart",
-        name: gcsObjectName(prefix, id),
-        ifGenerationMatch: ifVersion === "absent" ? 0 : ifVersion,
-      },
-      headers: { "Content-Type": `multipart/related; boundary=${BOUNDARY}` },
-      body: multipart(JSON.stringify(facts), serializeLeaseRecord(record)),
-    });
+    const name = gcsObjectName(prefix, id);
+    const text = serializeLeaseRecord(record);
+    const expected = ifVersion === "absent" ? 0 : ifVersion;
+    const answer = await this.send(doing, uploadOf(bucket, name, text, "application/json", expected));
     if (answer.status === 412) return "conflict";
     if (answer.status === 404) throw missingBucket(bucket);
-    const { generation } = this.resourceOf(answer, doing);
+    const { generation } = resourceOf(answer, doing);
     if (generation === undefined)
       throw new TransientLeaseStoreError(`${doing}: the answer names no generation`);
     this.bucketSeen = true;
@@ -196,7 +172,7 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     const path = `/storage/v1/b/${encodeURIComponent(bucket)}/o`;
     const answer = await this.send(doing, { method: "GET", path, query: { ...query, prefix } });
     if (answer.status === 404) throw missingBucket(bucket);
-    return this.resourceOf(answer, doing);
+    return resourceOf(answer, doing);
   }
 
   /** Any status is an answer; what is none rejects as a record store does. */
@@ -217,17 +193,6 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
     return performance.now() + aheadMs;
   }
 
-  private resourceOf(answer: GcsAnswer, doing: string): GcsResource {
-    if (answer.status >= 300) throw storeErrorOf(refusalOf(answer), doing);
-    try {
-      const value: unknown = JSON.parse(answer.bytes.toString("utf8"));
-      if (typeof value === "object" && value !== null) return value;
-    } catch {
-      // Said below.
-    }
-    throw new TransientLeaseStoreError(`${doing}: the answer is not of the service`);
-  }
-
   private pathOf(id: string): string {
     const { bucket, prefix } = this.settings;
     return `/storage/v1/b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(gcsObjectName(prefix, id))}`;
@@ -240,24 +205,4 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   private place(id: string): string {
     return `gs://${this.settings.bucket}/${gcsObjectName(this.settings.prefix, id)}`;
   }
-}
-
-/** What is used of the JSON that answers carry. */
-interface GcsResource {
-  readonly generation?: string;
-  readonly timeCreated?: string;
-  readonly items?: readonly { readonly name: string }[];
-  readonly nextPageToken?: string;
-}
-
-function multipart(...parts: readonly string[]): string {
-  const wrapped = parts.map((part) => `--${BOUNDARY}\r\nContent-Type: application/json\r\n\r\n${part}\r\n`);
-  return `${wrapped.join("")}--${BOUNDARY}--`;
-}
-
-/** By the length that the service has stored: whoever cuts an answer may correct the length that is told of it. */
-function isCutShort({ headers, bytes }: GcsAnswer): boolean {
-  const stored = headers["x-goog-stored-content-length"];
-  const isAsStored = (headers["x-goog-stored-content-encoding"] ?? "identity") === "identity";
-  return stored !== undefined && isAsStored && Number(stored) !== bytes.length;
 }

@@ -1,5 +1,6 @@
-import type { File } from "@google-cloud/storage";
-import { statusOf, storeErrorOf } from "./gcs-answers";
+import { refusalOf, storeErrorOf } from "./gcs-answers";
+import type { GcsAnswer } from "./gcs-requests";
+import { TransientLeaseStoreError } from "./lease-record-store";
 
 /** Content and generation of an object, out of one answer. `text` is null where the content cannot be a record. */
 export type Media = {
@@ -9,63 +10,35 @@ export type Media = {
 } & ({ readonly text: string } | { readonly text: null; readonly flaw: string });
 
 /** A record has some hundred bytes; somebody's file under the same name may have gigabytes, and is not fetched. */
-export const MAX_RECORD_BYTES = 65_536;
+const MAX_RECORD_BYTES = 65_536;
 
-/** What one media request came to. */
-export interface MediaOutcome {
-  readonly error: unknown;
-  readonly body: unknown;
-  readonly answer: Answer | undefined;
-}
+/** In one request: metadata and then content could be of two generations. */
+export const MEDIA_REQUEST = {
+  method: "GET",
+  query: { alt: "media" },
+  headers: { Range: `bytes=0-${MAX_RECORD_BYTES - 1}`, "Cache-Control": "no-store" },
+} as const;
 
-interface Answer {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/**
- * Downloads an object with its generation, in one request: metadata and then content could be of two generations.
- * Not as a stream: a download that breaks in the middle leaves the client's read stream without an end and without an
- * error, while its buffered request is bounded by the timeout from the first byte to the last.
- */
-export function requestMedia(file: File): Promise<MediaOutcome> {
-  return new Promise((resolve) => {
-    file.request(
-      {
-        uri: "",
-        qs: { alt: "media" },
-        headers: { Range: `bytes=0-${MAX_RECORD_BYTES - 1}`, "Cache-Control": "no-store" },
-      },
-      (error: unknown, body: unknown, answer?: unknown) =>
-        resolve({ error, body, answer: answer as Answer | undefined }),
-    );
-  });
-}
-
-export function mediaOf({ error, body, answer }: MediaOutcome, doing: string): Media | "absent" {
-  const status = answer?.statusCode ?? statusOf(error);
+/** What came of a `MEDIA_REQUEST`. */
+export function mediaOf(answer: GcsAnswer, doing: string): Media | "absent" {
+  const { status, headers, bytes } = answer;
   if (status === 404) return "absent";
-  const facts = {
-    generation: answer?.headers["x-goog-generation"],
-    storeNowMs: timeOf(answer?.headers["date"]),
-  };
+  const facts = { generation: headers["x-goog-generation"], storeNowMs: timeOf(headers["date"]) };
   // A range of an empty object cannot be satisfied.
   if (status === 416) return { ...facts, text: null, flaw: "it is empty" };
-  if (status !== 200 && status !== 206) throw storeErrorOf(error, doing);
-
-  const size = Number(answer?.headers["x-goog-stored-content-length"] ?? 0);
+  if (status !== 200 && status !== 206) throw storeErrorOf(refusalOf(answer), doing);
+  const size = Number(headers["x-goog-stored-content-length"] ?? 0);
   if (size > MAX_RECORD_BYTES) return { ...facts, text: null, flaw: `it has ${size} bytes` };
-  if (error !== null) {
-    if (!isAboutContent(error)) throw storeErrorOf(error, doing);
-    return { ...facts, text: null, flaw: "it is not JSON" };
-  }
-  return { ...facts, text: typeof body === "string" ? body : JSON.stringify(body) };
+  refuseIfCutShort(answer, doing);
+  return { ...facts, text: bytes.toString("utf8") };
 }
 
-/** With a success for an answer, the client can still trip over what it carried: bad JSON, an `error` field, bad gzip. */
-function isAboutContent(error: unknown): boolean {
-  const { type, code } = error as { readonly type?: string; readonly code?: string };
-  return type === undefined || type === "invalid-json" || String(code).startsWith("Z_");
+/** By the length that the service has stored: whoever cuts an answer may correct the length that is told of it. */
+export function refuseIfCutShort({ headers, bytes }: GcsAnswer, doing: string): void {
+  const stored = headers["x-goog-stored-content-length"];
+  const isAsStored = (headers["x-goog-stored-content-encoding"] ?? "identity") === "identity";
+  if (stored !== undefined && isAsStored && Number(stored) !== bytes.length)
+    throw new TransientLeaseStoreError(`${doing}: only part of the answer came`);
 }
 
 function timeOf(date: string | undefined): number | undefined {

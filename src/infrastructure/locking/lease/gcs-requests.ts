@@ -1,7 +1,6 @@
 import type { Storage } from "@google-cloud/storage";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { TransientLeaseStoreError } from "./lease-record-store";
 
 export interface GcsRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -9,7 +8,7 @@ export interface GcsRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: Uint8Array;
 }
 
 export interface GcsAnswer {
@@ -58,14 +57,14 @@ export class GcsRequests {
   }
 
   async send({ method, path, query, headers, body }: GcsRequest): Promise<GcsAnswer> {
-    if (this.isClosed) throw new TransientLeaseStoreError("the connection is closed");
+    if (this.isClosed) throw new Error("the connection is closed");
     const ending = new AbortController();
     this.underWay.add(ending);
     const given = new Promise<never>((_, reject) => {
       ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error));
     });
     const timer = setTimeout(() => {
-      ending.abort(new TransientLeaseStoreError(`no answer within ${this.timeoutMs} ms`));
+      ending.abort(new Error(`no answer within ${this.timeoutMs} ms`));
     }, this.timeoutMs);
     try {
       const answer = this.transport.request({
@@ -93,8 +92,7 @@ export class GcsRequests {
   /** Ends it at once, whatever is under way. */
   close(): void {
     this.isClosed = true;
-    for (const ending of this.underWay)
-      ending.abort(new TransientLeaseStoreError("the connection is closed"));
+    for (const ending of this.underWay) ending.abort(new Error("the connection is closed"));
     this.agent?.destroy();
   }
 }

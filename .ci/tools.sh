@@ -16,6 +16,7 @@ install_tools() {
   command -v curl >/dev/null || missing+=(curl)
   command -v npm >/dev/null || missing+=(nodejs npm)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
+  command -v python3 >/dev/null || missing+=(python3)
   command -v redis-server >/dev/null || missing+=(redis-server)
   [ ${#missing[@]} -eq 0 ] && return
   echo "installing: ${missing[*]}"

@@ -20,7 +20,10 @@ export function serverUrl(kind: ServerKind): string {
 /** Set once per run by global-setup.ts: the kinds that answered, by comma. Test files only read it. */
 export const answeringServers = "HOLDFAST_TEST_ANSWERING_SERVERS";
 
-export const availability: Record<ServerKind | `own-${ServerKind}` | "script" | "mounts", () => Found> = {
+export const availability: Record<
+  ServerKind | `own-${ServerKind}` | "script" | "mounts" | "python",
+  () => Found
+> = {
   postgres: () => answering("postgres", "PostgreSQL"),
   redis: () => answering("redis", "Redis"),
   "own-postgres": () => ownProgram("postgres", "PostgreSQL's programs"),
@@ -31,6 +34,13 @@ export const availability: Record<ServerKind | `own-${ServerKind}` | "script" | 
     const needs = "script from util-linux";
     return /util-linux/.test(stdout ?? "")
       ? { there: true, url: "script:" }
+      : { there: false, needs, reason: `there is no ${needs}` };
+  },
+  python: () => {
+    const { status } = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]);
+    const needs = "Python 3.9";
+    return status === 0
+      ? { there: true, url: "python3:" }
       : { there: false, needs, reason: `there is no ${needs}` };
   },
   mounts: () =>

@@ -127,6 +127,11 @@ export function describeWithMounts(name: string, tests: () => void): void {
   describeWith("mounts", name, tests);
 }
 
+/** A block that runs the peer of `examples/lease-peer`. */
+export function describeWithPython(name: string, tests: () => void): void {
+  describeWith("python", name, tests);
+}
+
 type StartTerminal = (command: string, cwd: string) => PseudoTerminal;
 
 function describeWith(what: keyof typeof availability, name: string, tests: (url: string) => void): void {

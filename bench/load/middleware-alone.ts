@@ -8,8 +8,8 @@ import { AuthenticateCaller } from "../../src/application/use-cases/authenticate
 import { parseMerchantId } from "../../src/domain/identifiers";
 import { SystemClock } from "../../src/infrastructure/time/system-clock";
 import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
-import { createHttpServer } from "../../src/interfaces/http/http-server";
-import { Lifecycle } from "../../src/interfaces/http/lifecycle";
+import { createHttpServer } from "../../src/interfaces/http/server/http-server";
+import { Lifecycle } from "../../src/interfaces/http/server/lifecycle";
 import { capturedOnce } from "../store/captured-once";
 import { answerParent } from "./answer-parent";
 

@@ -1,4 +1,4 @@
-import { problemKind, type ProblemCode } from "../../src/interfaces/http/problem-table";
+import { problemKind, type ProblemCode } from "../../src/interfaces/http/problems/problem-table";
 import type { HttpAnswer } from "./http-world";
 
 /** Everything that each problem has to carry, whatever it is about. Resolves with its members for a closer look. */

@@ -3,9 +3,9 @@ import helmet from "helmet";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { answerText } from "./answer";
+import { answerText } from "./requests/answer";
 import { openApiDocument } from "./openapi/openapi-document";
-import { RequestError } from "./request-error";
+import { RequestError } from "./problems/request-error";
 import { route } from "./routes";
 
 const PAGE = `<!doctype html>

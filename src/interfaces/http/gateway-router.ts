@@ -5,14 +5,14 @@ import type { Observation, ObservePayment } from "../../application/use-cases/ob
 import { parsePaymentId, type PaymentId } from "../../domain/identifiers";
 import type { Money } from "../../domain/money";
 import { gatewayKey, type OperationKind } from "../../domain/operation";
-import { answerJson } from "./answer";
-import { asCaller } from "./as-caller";
-import { operatorOnly } from "./authentication";
-import type { Lifecycle } from "./lifecycle";
-import { operationAnswer, paymentAnswer } from "./payment-answers";
-import { presentOperation, presentPayment } from "./present-payment";
+import { answerJson } from "./requests/answer";
+import { asCaller } from "./requests/as-caller";
+import { operatorOnly } from "./requests/authentication";
+import type { Lifecycle } from "./server/lifecycle";
+import { operationAnswer, paymentAnswer } from "./endpoints/payments/payment-answers";
+import { presentOperation, presentPayment } from "./endpoints/payments/present-payment";
 import { route } from "./routes";
-import { amountOut, idOut, instantOut } from "./wire-values";
+import { amountOut, idOut, instantOut } from "./requests/wire-values";
 
 /** One time that money moved at the simulated gateway. */
 export interface GatewayMoveView {

@@ -2,11 +2,11 @@ import { Router, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { StoreUnavailableError } from "../../application/ports/payment-repository";
-import { answerJson, answerProblem } from "./answer";
-import type { Lifecycle } from "./lifecycle";
-import { toldError } from "./problem-details";
-import { askAll, troubleInWords, type Probe } from "./readiness";
-import { contextOf } from "./request-context";
+import { answerJson, answerProblem } from "./requests/answer";
+import type { Lifecycle } from "./server/lifecycle";
+import { toldError } from "./problems/problem-details";
+import { askAll, troubleInWords, type Probe } from "./endpoints/service/readiness";
+import { contextOf } from "./requests/request-context";
 import { route } from "./routes";
 
 export const healthyAnswer = z.strictObject({ status: z.literal("ok") });

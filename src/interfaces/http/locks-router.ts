@@ -2,10 +2,10 @@ import { Router, type RequestHandler } from "express";
 import { z } from "zod";
 import type { LockHolder } from "../../application/ports/lock-provider";
 import type { LockQueue, LockQueues } from "../../application/ports/lock-queues";
-import { answerJson } from "./answer";
-import { operatorOnly } from "./authentication";
+import { answerJson } from "./requests/answer";
+import { operatorOnly } from "./requests/authentication";
 import { route } from "./routes";
-import { instantOut } from "./wire-values";
+import { instantOut } from "./requests/wire-values";
 
 const holder = z
   .strictObject({

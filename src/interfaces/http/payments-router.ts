@@ -11,11 +11,11 @@ import type { VoidPayment } from "../../application/use-cases/void-payment";
 import { parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
 import { money } from "../../domain/money";
 import { isOpen } from "../../domain/operation";
-import { answerJson } from "./answer";
-import { asCaller } from "./as-caller";
-import { idempotencyKeyOf } from "./idempotency-key";
-import { jsonBody } from "./json-body";
-import type { Lifecycle } from "./lifecycle";
+import { answerJson } from "./requests/answer";
+import { asCaller } from "./requests/as-caller";
+import { idempotencyKeyOf } from "./requests/idempotency-key";
+import { jsonBody } from "./requests/json-body";
+import type { Lifecycle } from "./server/lifecycle";
 import {
   authorizeRequest,
   captureRequest,
@@ -24,13 +24,13 @@ import {
   listQuery,
   refundRequest,
   voidRequest,
-} from "./payment-requests";
-import { presentEvent, presentEventToMerchant, presentOperation, presentPayment } from "./present-payment";
-import { IN_PROGRESS_SECONDS } from "./problem-table";
-import { callerOf } from "./request-context";
+} from "./endpoints/payments/payment-requests";
+import { presentEvent, presentEventToMerchant, presentOperation, presentPayment } from "./endpoints/payments/present-payment";
+import { IN_PROGRESS_SECONDS } from "./problems/problem-table";
+import { callerOf } from "./requests/request-context";
 import { route } from "./routes";
-import { validBody, validQuery } from "./validation";
-import { withoutUndefined } from "./without-undefined";
+import { validBody, validQuery } from "./requests/validation";
+import { withoutUndefined } from "./requests/without-undefined";
 
 /** A world of payments: the service's own, or a sandbox's. */
 export interface PaymentUseCases {

@@ -5,18 +5,18 @@ import type { ReviewCase, ReviewOperations } from "../../application/use-cases/r
 import { parseOperationId } from "../../domain/identifiers";
 import type { Operation } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
-import { answerJson } from "./answer";
-import { asCaller } from "./as-caller";
-import { operatorOnly } from "./authentication";
-import { jsonBody } from "./json-body";
-import type { Lifecycle } from "./lifecycle";
-import { operationAnswer, paymentAnswer, paymentEventAnswer } from "./payment-answers";
-import { pageQuery, reviewRequest } from "./payment-requests";
-import { presentEvent, presentOperation, presentPayment } from "./present-payment";
+import { answerJson } from "./requests/answer";
+import { asCaller } from "./requests/as-caller";
+import { operatorOnly } from "./requests/authentication";
+import { jsonBody } from "./requests/json-body";
+import type { Lifecycle } from "./server/lifecycle";
+import { operationAnswer, paymentAnswer, paymentEventAnswer } from "./endpoints/payments/payment-answers";
+import { pageQuery, reviewRequest } from "./endpoints/payments/payment-requests";
+import { presentEvent, presentOperation, presentPayment } from "./endpoints/payments/present-payment";
 import { route } from "./routes";
-import { validBody, validQuery } from "./validation";
-import { amountOut, idOut, instantOut } from "./wire-values";
-import { withoutUndefined } from "./without-undefined";
+import { validBody, validQuery } from "./requests/validation";
+import { amountOut, idOut, instantOut } from "./requests/wire-values";
+import { withoutUndefined } from "./requests/without-undefined";
 
 export interface ReviewsRouterParts {
   readonly reviewOperations: Pick<ReviewOperations, "list" | "one" | "resolve">;

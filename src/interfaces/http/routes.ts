@@ -1,5 +1,5 @@
 import type { RequestHandler, Router } from "express";
-import { RequestError } from "./request-error";
+import { RequestError } from "./problems/request-error";
 
 type Method = "get" | "post" | "delete";
 type Handlers = Partial<Record<Method, readonly RequestHandler[] | RequestHandler>>;

@@ -3,16 +3,16 @@ import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import { InvalidCursorError } from "../../application/ports/payment-repository";
 import { parseSandboxId, type SandboxId } from "../../application/sandboxes/sandbox-ids";
 import type { Sandboxes } from "../../application/sandboxes/sandboxes";
-import { answerJson } from "./answer";
-import { jsonBody } from "./json-body";
-import type { Lifecycle } from "./lifecycle";
-import { pageQuery } from "./payment-requests";
+import { answerJson } from "./requests/answer";
+import { jsonBody } from "./requests/json-body";
+import type { Lifecycle } from "./server/lifecycle";
+import { pageQuery } from "./endpoints/payments/payment-requests";
 import { paymentsRouter } from "./payments-router";
-import { presentListed, presentSandbox, presentSnapshot } from "./present-sandbox";
-import { callerOf } from "./request-context";
+import { presentListed, presentSandbox, presentSnapshot } from "./endpoints/sandboxes/present-sandbox";
+import { callerOf } from "./requests/request-context";
 import { route } from "./routes";
-import { clockRequest, newSandboxRequest } from "./sandbox-schemas";
-import { validBody, validQuery } from "./validation";
+import { clockRequest, newSandboxRequest } from "./endpoints/sandboxes/sandbox-schemas";
+import { validBody, validQuery } from "./requests/validation";
 
 export interface SandboxesRouterParts {
   readonly sandboxes: Pick<

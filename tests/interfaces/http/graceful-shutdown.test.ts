@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import pino from "pino";
-import { GracefulShutdown } from "../../../src/interfaces/http/graceful-shutdown";
+import { GracefulShutdown } from "../../../src/interfaces/http/server/graceful-shutdown";
 import { expectProblem } from "../../support/http-expectations";
 import { HttpWorld } from "../../support/http-world";
 import { Gate, until } from "../../support/gate";

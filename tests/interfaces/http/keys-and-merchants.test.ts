@@ -1,5 +1,5 @@
 import type { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
-import { isLoopback, refusalToListen } from "../../../src/interfaces/http/listening-rule";
+import { isLoopback, refusalToListen } from "../../../src/interfaces/http/server/listening-rule";
 import { expectProblem } from "../../support/http-expectations";
 import { HttpWorld } from "../../support/http-world";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { METHODS } from "node:http";
-import { problemCodes } from "../../../src/interfaces/http/problem-table";
+import { problemCodes } from "../../../src/interfaces/http/problems/problem-table";
 import { HttpWorld } from "../../support/http-world";
 import { rawRequest, sendRaw } from "../../support/raw-http";
 

@@ -8,7 +8,7 @@ import { locksRouter } from "../../../src/interfaces/http/locks-router";
 import { paymentsRouter } from "../../../src/interfaces/http/payments-router";
 import { sandboxesRouter } from "../../../src/interfaces/http/sandboxes-router";
 import { reviewsRouter } from "../../../src/interfaces/http/reviews-router";
-import { problemCodes } from "../../../src/interfaces/http/problem-table";
+import { problemCodes } from "../../../src/interfaces/http/problems/problem-table";
 import { loseAnswers } from "../../support/lost-answers";
 import { document, violations, type OpenApiOperation } from "../../support/documented-answers";
 import { Gate } from "../../support/gate";

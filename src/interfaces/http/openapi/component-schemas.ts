@@ -12,7 +12,7 @@ import {
   paymentListAnswer,
   refundedAnswer,
   voidedAnswer,
-} from "../payment-answers";
+} from "../endpoints/payments/payment-answers";
 import {
   authorizeRequest,
   captureRequest,
@@ -21,7 +21,7 @@ import {
   refundRequest,
   reviewRequest,
   voidRequest,
-} from "../payment-requests";
+} from "../endpoints/payments/payment-requests";
 import { reviewedAnswer, reviewHistoryAnswer, reviewListAnswer } from "../reviews-router";
 import {
   clockRequest,
@@ -31,8 +31,8 @@ import {
   oneSnapshotAnswer,
   sandboxAnswer,
   sandboxListAnswer,
-} from "../sandbox-schemas";
-import { problemAnswer } from "./problem-schema";
+} from "../endpoints/sandboxes/sandbox-schemas";
+import { problemAnswer } from "../problems/problem-schema";
 
 /** The very schemas that validate requests; in the document as they come over the wire. */
 const requests = {

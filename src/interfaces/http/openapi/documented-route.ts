@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ProblemCode } from "../problem-table";
+import type { ProblemCode } from "../problems/problem-table";
 import type { SchemaName } from "./component-schemas";
 
 export type HeaderName = "Location" | "Retry-After" | "Idempotency-Replayed" | "WWW-Authenticate" | "Allow";

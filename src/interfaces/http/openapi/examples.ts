@@ -1,4 +1,4 @@
-import { problemKind, type ProblemCode } from "../problem-table";
+import { problemKind, type ProblemCode } from "../problems/problem-table";
 import type { DocumentedExample } from "./documented-route";
 
 const PAYMENT = "019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01";

@@ -1,5 +1,5 @@
 import type { OperationFailureCode } from "../../../domain/payment-errors";
-import { problemKind, type ProblemCode } from "../problem-table";
+import { problemKind, type ProblemCode } from "../problems/problem-table";
 import { componentSchemas, jsonSchemaOf, schemaReference, type JsonSchema } from "./component-schemas";
 import type { DocumentedAnswer, DocumentedExample, DocumentedRoute, HeaderName } from "./documented-route";
 import { examples } from "./examples";

@@ -1,5 +1,5 @@
-import { eventQuery, listQuery } from "../payment-requests";
-import type { ProblemCode } from "../problem-table";
+import { eventQuery, listQuery } from "../endpoints/payments/payment-requests";
+import type { ProblemCode } from "../problems/problem-table";
 import type { DocumentedRoute } from "./documented-route";
 
 const locked: readonly ProblemCode[] = [

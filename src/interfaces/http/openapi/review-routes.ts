@@ -1,4 +1,4 @@
-import { pageQuery } from "../payment-requests";
+import { pageQuery } from "../endpoints/payments/payment-requests";
 import type { DocumentedRoute } from "./documented-route";
 
 /** What only a person can decide. */

@@ -1,5 +1,5 @@
-import { pageQuery } from "../payment-requests";
-import type { ProblemCode } from "../problem-table";
+import { pageQuery } from "../endpoints/payments/payment-requests";
+import type { ProblemCode } from "../problems/problem-table";
 import type { DocumentedRoute } from "./documented-route";
 import { paymentRoutes } from "./payment-routes";
 

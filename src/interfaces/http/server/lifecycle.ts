@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from "../../application/ports/payment-repository";
+import { StoreUnavailableError } from "../../../application/ports/payment-repository";
 
 type Phase = "serving" | "leaving" | "draining";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { problemDetails, problemJson, toldError } from "./problem-details";
-import { RequestError } from "./request-error";
+import { problemDetails, problemJson, toldError } from "../problems/problem-details";
+import { RequestError } from "../problems/request-error";
 import { safeHeaders } from "./safe-headers";
 
 /** For how long the sender of nonsense may leave the answer unread. */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
-import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
+import type { AuthenticateCaller } from "../../../application/use-cases/authenticate-caller";
 import { callerOf, contextOf } from "./request-context";
-import { RequestError } from "./request-error";
+import { RequestError } from "../problems/request-error";
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Request, Response } from "express";
-import { problemDetails, problemJson, type ToldError } from "./problem-details";
-import { problemKind } from "./problem-table";
+import { problemDetails, problemJson, type ToldError } from "../problems/problem-details";
+import { problemKind } from "../problems/problem-table";
 import { contextOf } from "./request-context";
 
 /** For how long the rest of a request is read before its connection is closed on it. */

@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
-import { LockCancelledError, LockUnavailableError } from "../../application/ports/lock-errors";
-import { SnapshotStoreError } from "../../application/ports/snapshot-store";
-import { StoreUnavailableError } from "../../application/ports/payment-repository";
-import { answerProblem } from "./answer";
+import { LockCancelledError, LockUnavailableError } from "../../../application/ports/lock-errors";
+import { SnapshotStoreError } from "../../../application/ports/snapshot-store";
+import { StoreUnavailableError } from "../../../application/ports/payment-repository";
+import { answerProblem } from "../requests/answer";
 import { toldError } from "./problem-details";
-import { contextOf } from "./request-context";
+import { contextOf } from "../requests/request-context";
 import { RequestError } from "./request-error";
 
 export const routeNotFound: RequestHandler = () => {

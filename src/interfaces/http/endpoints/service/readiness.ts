@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
-import { StoreUnavailableError, type StoreTrouble } from "../../application/ports/payment-repository";
-import type { MetricsRegistry } from "./http-metrics";
+import { StoreUnavailableError, type StoreTrouble } from "../../../../application/ports/payment-repository";
+import type { MetricsRegistry } from "../../server/http-metrics";
 
 /** Rejects when what it asks does not answer, or cannot do its work. */
 export type Probe = () => Promise<void>;

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from "express";
-import { RequestError } from "./request-error";
+import { RequestError } from "../problems/request-error";
 
 export const BODY_LIMIT_BYTES = 64 * 1024;
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { RequestError, type InvalidPart } from "./request-error";
+import { RequestError, type InvalidPart } from "../problems/request-error";
 
 const MAX_TOLD_PARTS = 20;
 const MAX_TOLD_LENGTH = 200;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idOut, instantIn, instantOut, text } from "./wire-values";
+import { idOut, instantIn, instantOut, text } from "../../requests/wire-values";
 
 /** Ten years: more than any payment needs, and no typing error. */
 const MAX_ADVANCE_SECONDS = 10 * 366 * 86_400;

@@ -1,6 +1,6 @@
 import type { Request } from "express";
-import { budgets, longestHoldMs } from "../../application/operations/budgets";
-import type { LockTimeoutPolicy, ResolvedLockTimeout } from "../../application/ports/lock-timeout";
+import { budgets, longestHoldMs } from "../../../application/operations/budgets";
+import type { LockTimeoutPolicy, ResolvedLockTimeout } from "../../../application/ports/lock-timeout";
 
 /** What a request's 30 s leave for waiting: once inside, it must still be able to finish. */
 const HTTP_LOCK_BUDGET: ResolvedLockTimeout = {

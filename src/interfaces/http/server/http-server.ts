@@ -1,6 +1,6 @@
 import type { Express } from "express";
 import { createServer, type Server } from "node:http";
-import { budgets } from "../../application/operations/budgets";
+import { budgets } from "../../../application/operations/budgets";
 import { oneAtATime } from "./connection";
 import { SlowCallers } from "./slow-callers";
 

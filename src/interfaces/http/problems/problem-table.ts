@@ -1,6 +1,6 @@
-import type { LockErrorCode } from "../../application/ports/lock-errors";
-import type { SandboxErrorCode } from "../../application/sandboxes/sandbox-errors";
-import type { InvalidValueCode, PaymentErrorCode } from "../../domain/payment-errors";
+import type { LockErrorCode } from "../../../application/ports/lock-errors";
+import type { SandboxErrorCode } from "../../../application/sandboxes/sandbox-errors";
+import type { InvalidValueCode, PaymentErrorCode } from "../../../domain/payment-errors";
 import type { RequestErrorCode } from "./request-error";
 
 /** Everything that the layers below and the routes can fail with. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { isInReview, type Operation, type OperationKind } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import type { PaymentEvent } from "../../domain/payment-events";
+import { isInReview, type Operation, type OperationKind } from "../../../../domain/operation";
+import type { Payment } from "../../../../domain/payment";
+import type { PaymentEvent } from "../../../../domain/payment-events";
 import type { operationAnswer, paymentAnswer, paymentEventAnswer } from "./payment-answers";
 
 export function presentPayment(payment: Payment): z.output<typeof paymentAnswer> {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { amountIn, currencyIn, instantIn, metadata, text } from "./wire-values";
+import { amountIn, currencyIn, instantIn, metadata, text } from "../../requests/wire-values";
 
 const DAY_SECONDS = 86_400;
 const DEFAULT_EXPIRY_SECONDS = 7 * DAY_SECONDS;

@@ -3,17 +3,17 @@ import {
   LockContentionError,
   LockError,
   LockTimeoutError,
-} from "../../application/ports/lock-errors";
-import type { LockHolder } from "../../application/ports/lock-provider";
+} from "../../../application/ports/lock-errors";
+import type { LockHolder } from "../../../application/ports/lock-provider";
 import {
   InvalidCursorError,
   StoreUnavailableError,
   VersionConflictError,
-} from "../../application/ports/payment-repository";
-import { SnapshotStoreError } from "../../application/ports/snapshot-store";
-import { SandboxError } from "../../application/sandboxes/sandbox-errors";
-import { UnauthorizedError } from "../../application/use-cases/authenticate-caller";
-import { InvalidValueError, PaymentError } from "../../domain/payment-errors";
+} from "../../../application/ports/payment-repository";
+import { SnapshotStoreError } from "../../../application/ports/snapshot-store";
+import { SandboxError } from "../../../application/sandboxes/sandbox-errors";
+import { UnauthorizedError } from "../../../application/use-cases/authenticate-caller";
+import { InvalidValueError, PaymentError } from "../../../domain/payment-errors";
 import { problemCodeOf, problemKind, type ErrorCode, type ProblemCode } from "./problem-table";
 import { RequestError } from "./request-error";
 

@@ -1,7 +1,7 @@
 import type { Request } from "express";
-import { parseIdempotencyKey, type IdempotencyKey } from "../../domain/identifiers";
-import { InvalidValueError } from "../../domain/payment-errors";
-import { RequestError } from "./request-error";
+import { parseIdempotencyKey, type IdempotencyKey } from "../../../domain/identifiers";
+import { InvalidValueError } from "../../../domain/payment-errors";
+import { RequestError } from "../problems/request-error";
 
 /** RFC 8941: visible characters and spaces, of which quote and backslash stand behind a backslash. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;

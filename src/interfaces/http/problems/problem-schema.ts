@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { problemCodes, type ProblemCode } from "../problem-table";
-import { amountOut, instantOut } from "../wire-values";
+import { problemCodes, type ProblemCode } from "./problem-table";
+import { amountOut, instantOut } from "../requests/wire-values";
 
 /** RFC 9457, with the facts that some problems carry. */
 export const problemAnswer = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAX_AMOUNT, parseCurrency, type Currency } from "../../domain/money";
+import { MAX_AMOUNT, parseCurrency, type Currency } from "../../../domain/money";
 
 /** Control characters and halves of surrogate pairs do not survive every store: they are refused here, by name. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { visibleStatuses } from "./payment-requests";
-import { amountOut, idOut, instantOut } from "./wire-values";
+import { amountOut, idOut, instantOut } from "../../requests/wire-values";
 
 export const operationAnswer = z.strictObject({
   id: idOut,

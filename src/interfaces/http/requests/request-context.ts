@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { randomUUID } from "node:crypto";
-import type { AuthenticatedCaller } from "../../application/use-cases/authenticate-caller";
-import type { ProblemCode } from "./problem-table";
+import type { AuthenticatedCaller } from "../../../application/use-cases/authenticate-caller";
+import type { ProblemCode } from "../problems/problem-table";
 
 /** What is known of a request beside what it says itself. */
 export interface RequestContext {

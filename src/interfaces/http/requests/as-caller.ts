@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
-import { budgets } from "../../application/operations/budgets";
-import type { Caller } from "../../application/operations/through-gateway";
-import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
-import { outcomeUnknown } from "../../application/ports/payment-repository";
-import type { Lifecycle } from "./lifecycle";
+import { budgets } from "../../../application/operations/budgets";
+import type { Caller } from "../../../application/operations/through-gateway";
+import type { LockTimeoutPolicy } from "../../../application/ports/lock-timeout";
+import { outcomeUnknown } from "../../../application/ports/payment-repository";
+import type { Lifecycle } from "../server/lifecycle";
 import { lockBudgetOf } from "./lock-budget";
 import { callerOf, contextOf } from "./request-context";
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { pathOf } from "./answer";
-import { openContext } from "./request-context";
+import { pathOf } from "../requests/answer";
+import { openContext } from "../requests/request-context";
 import { cameOverTls, safeHeaders, STRICT_TRANSPORT } from "./safe-headers";
 
 /** Told of each request when it is over: the metrics. */

@@ -1,7 +1,10 @@
 // Answers a capture's bytes and does nothing else.
 import express from "express";
 import { createServer } from "node:http";
-import { presentOperation, presentPayment } from "../../src/interfaces/http/endpoints/payments/present-payment";
+import {
+  presentOperation,
+  presentPayment,
+} from "../../src/interfaces/http/endpoints/payments/present-payment";
 import { capturedOnce } from "../store/captured-once";
 import { answerParent } from "./answer-parent";
 

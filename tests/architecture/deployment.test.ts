@@ -55,7 +55,7 @@ describe("compose.yaml", () => {
 
   test("asks an instance's readiness by a route that there is", () => {
     for (const [, { healthcheck }] of instances) expect(healthcheck?.test.join(" ")).toContain("/readyz");
-    expect(read("src/interfaces/http/health-router.ts")).toContain('"/readyz"');
+    expect(read("src/interfaces/http/endpoints/service/is-ready.ts")).toContain('"/readyz"');
   });
 
   test("lets a stopping instance finish what it has begun", () => {

@@ -1,50 +1,51 @@
 import express, { type Express } from "express";
 import type { Logger } from "pino";
-import type { LockQueues } from "../../application/ports/lock-queues";
-import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
 import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
-import { accessLog } from "./server/access-log";
-import { answerText } from "./requests/answer";
-import { authenticated } from "./requests/authentication";
+import type { GatewayMovesParts } from "./endpoints/gateway/list-gateway-moves";
+import { listGatewayMoves } from "./endpoints/gateway/list-gateway-moves";
+import { observePayment, type ObservationParts } from "./endpoints/gateway/observe-payment";
+import type { Endpoint } from "./endpoints/endpoint";
+import { mount } from "./endpoints/mount";
+import { paymentEndpoints } from "./endpoints/payments/payment-endpoints";
+import type { PaymentParts, PaymentUseCases } from "./endpoints/payments/payment-parts";
+import { reviewEndpoints } from "./endpoints/reviews/review-endpoints";
+import type { ReviewParts } from "./endpoints/reviews/review-parts";
+import { sandboxEndpoints } from "./endpoints/sandboxes/sandbox-endpoints";
+import type { SandboxParts } from "./endpoints/sandboxes/sandbox-parts";
+import type { ReadinessParts } from "./endpoints/service/is-ready";
+import { listLocks, type LockParts } from "./endpoints/service/list-locks";
+import { downGauge } from "./endpoints/service/readiness";
+import { serviceEndpoints } from "./endpoints/service/service-endpoints";
+import { mountDocsFiles } from "./endpoints/service/show-docs";
+import { showMetrics, type MetricsParts } from "./endpoints/service/show-metrics";
+import { openApiDocument } from "./openapi/openapi-document";
 import { errorHandler, routeNotFound } from "./problems/error-handler";
-import { gatewayRouter, type GatewayRouterParts } from "./gateway-router";
-import { healthRouter } from "./health-router";
-import { requestHistogram, type MetricsRegistry } from "./server/http-metrics";
-import type { Lifecycle } from "./server/lifecycle";
-import { docsRouter } from "./docs-router";
-import { locksRouter } from "./locks-router";
-import { paymentsRouter, type PaymentUseCases } from "./payments-router";
-import { downGauge, type Probe } from "./endpoints/service/readiness";
-import { reviewsRouter, type ReviewsRouterParts } from "./reviews-router";
 import { RequestError } from "./problems/request-error";
-import { route } from "./routes";
-import { sandboxesRouter, type SandboxesRouterParts } from "./sandboxes-router";
+import { authenticated } from "./requests/authentication";
+import { accessLog } from "./server/access-log";
+import { requestHistogram } from "./server/http-metrics";
 
-export interface HttpAppParts extends PaymentUseCases {
-  readonly reviewOperations: ReviewsRouterParts["reviewOperations"];
-  readonly observePayment: GatewayRouterParts["observePayment"];
+/** What all endpoints need, and what only some instances have. */
+export interface HttpAppParts
+  extends
+    PaymentUseCases,
+    ReviewParts,
+    ObservationParts,
+    LockParts,
+    ReadinessParts,
+    Partial<MetricsParts>,
+    Partial<GatewayMovesParts> {
   readonly authenticate: Pick<AuthenticateCaller, "execute">;
-  /** The configured wait for a payment's lock; a request only ever shortens it. */
-  readonly lockTimeouts: LockTimeoutPolicy;
-  /** What `/locks` shows. */
-  readonly lockQueues: LockQueues;
-  /** What `/readyz` asks, by name. */
-  readonly readiness: Readonly<Record<string, Probe>>;
-  readonly lifecycle: Lifecycle;
   readonly logger: Logger;
   /** Of the program, for `/openapi.json`. */
   readonly version: string;
-  /** Told of each request, and shown at `/metrics`. */
-  readonly metrics?: MetricsRegistry;
   /** Left out where there are none. */
-  readonly sandboxes?: SandboxesRouterParts["sandboxes"];
-  /** Only where the gateway is the simulated one. */
-  readonly gatewayMoves?: NonNullable<GatewayRouterParts["gatewayMoves"]>;
+  readonly sandboxes?: SandboxParts["sandboxes"];
 }
 
-/** The whole HTTP interface, without a server around it. Each route gets the middleware it needs and no more. */
+/** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {
-  const { authenticate, lifecycle, lockTimeouts, logger, metrics, sandboxes } = parts;
+  const { authenticate, lifecycle, lockTimeouts, logger, metrics, sandboxes, gatewayMoves, version } = parts;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -62,27 +63,23 @@ export function createHttpApp(parts: HttpAppParts): Express {
   });
 
   const knowCaller = authenticated(authenticate);
-  app.use(
-    "/payments",
-    knowCaller,
-    paymentsRouter({ inWorld: (_request, _response, work) => work(parts), lockTimeouts, lifecycle }),
-  );
-  app.use("/reviews", knowCaller, reviewsRouter(parts));
-  if (sandboxes !== undefined) {
-    app.use("/sandboxes", knowCaller, sandboxesRouter({ sandboxes, lockTimeouts, lifecycle }));
-  }
-  app.use("/locks", knowCaller, locksRouter(parts.lockQueues));
-  app.use("/gateway", knowCaller, gatewayRouter(parts));
+  const add = <Parts>(endpoints: readonly Endpoint<Parts>[], theirs: Parts) =>
+    mount(app, endpoints, theirs, knowCaller);
+  const live: PaymentParts = { inWorld: (work) => work(parts), lockTimeouts, lifecycle };
+  let json: string | undefined;
+  const document = () => (json ??= JSON.stringify(openApiDocument(version)));
 
-  app.use(healthRouter(parts));
-  if (metrics !== undefined) downGauge(metrics, parts.readiness);
-  app.use(docsRouter(parts.version));
+  add(paymentEndpoints, live);
+  add(reviewEndpoints, parts);
+  if (sandboxes !== undefined) add(sandboxEndpoints, { sandboxes, lockTimeouts, lifecycle });
+  add([listLocks], parts);
+  if (gatewayMoves !== undefined) add([listGatewayMoves], { gatewayMoves });
+  add([observePayment], parts);
+  add(serviceEndpoints, { ...parts, document });
+  mountDocsFiles(app);
   if (metrics !== undefined) {
-    route(app, "/metrics", {
-      get: async (_request, response) => {
-        answerText(response, 200, metrics.contentType, await metrics.metrics());
-      },
-    });
+    downGauge(metrics, parts.readiness);
+    add([showMetrics], { metrics });
   }
   app.use(routeNotFound);
   app.use(errorHandler(logger));

@@ -1,3 +1,4 @@
+import { Registry } from "prom-client";
 import { parseMerchantId } from "../../../src/domain/identifiers";
 import { SandboxInstances, unknownId, type SandboxInstance } from "../../support/sandbox-instances";
 import { HttpWorld, type HttpAnswer } from "../../support/http-world";
@@ -12,7 +13,7 @@ beforeEach(async () => {
   instances = new SandboxInstances();
   a = instances.instance("a", { sandboxes: 4, keptSnapshots: 3 }, { maxPayments: 3 });
   b = instances.instance("b");
-  http = await new HttpWorld({ app: { sandboxes: a.sandboxes } }).open();
+  http = await new HttpWorld({ app: { sandboxes: a.sandboxes, metrics: new Registry() } }).open();
 });
 
 afterEach(async () => {
@@ -63,6 +64,14 @@ test("a sandbox has the payments routes, and nothing of it is live", async () =>
     status: 404,
     code: "payment_not_found",
   });
+});
+
+test("its requests are counted by route, whatever ids they name", async () => {
+  const sandbox = await created();
+  await http.get(`/sandboxes/${sandbox}/payments/${await authorized(sandbox)}`);
+  const { body } = await http.get("/metrics");
+  expect(body).toContain('route="/sandboxes/:sandboxId/payments/:paymentId",status="200"} 1');
+  expect(body).not.toContain(sandbox);
 });
 
 test("its clock stands still, goes forward only, and past expiresAt a capture is told so at once", async () => {

@@ -1,79 +1,6 @@
 import { z } from "zod";
-import { gatewayMovesAnswer, observedAnswer } from "../gateway-router";
-import { lockListAnswer } from "../locks-router";
-import { healthyAnswer, readyAnswer } from "../health-router";
-import {
-  capturedAnswer,
-  eventListAnswer,
-  onePaymentAnswer,
-  operationAnswer,
-  paymentAnswer,
-  paymentEventAnswer,
-  paymentListAnswer,
-  refundedAnswer,
-  voidedAnswer,
-} from "../endpoints/payments/payment-answers";
-import {
-  authorizeRequest,
-  captureRequest,
-  importRequest,
-  newPaymentRequest,
-  refundRequest,
-  reviewRequest,
-  voidRequest,
-} from "../endpoints/payments/payment-requests";
-import { reviewedAnswer, reviewHistoryAnswer, reviewListAnswer } from "../reviews-router";
-import {
-  clockRequest,
-  deletedSandboxAnswer,
-  newSandboxRequest,
-  oneSandboxAnswer,
-  oneSnapshotAnswer,
-  sandboxAnswer,
-  sandboxListAnswer,
-} from "../endpoints/sandboxes/sandbox-schemas";
-import { problemAnswer } from "../problems/problem-schema";
+import { answerNames, requestNames } from "./schema-names";
 
-/** The very schemas that validate requests; in the document as they come over the wire. */
-const requests = {
-  AuthorizeRequest: authorizeRequest,
-  ImportRequest: importRequest,
-  NewPaymentRequest: newPaymentRequest,
-  CaptureRequest: captureRequest,
-  VoidRequest: voidRequest,
-  RefundRequest: refundRequest,
-  ReviewRequest: reviewRequest,
-  NewSandboxRequest: newSandboxRequest,
-  ClockRequest: clockRequest,
-};
-
-const answers = {
-  Operation: operationAnswer,
-  Payment: paymentAnswer,
-  PaymentEvent: paymentEventAnswer,
-  OnePayment: onePaymentAnswer,
-  Captured: capturedAnswer,
-  Voided: voidedAnswer,
-  Refunded: refundedAnswer,
-  ReviewList: reviewListAnswer,
-  Reviewed: reviewedAnswer,
-  ReviewHistory: reviewHistoryAnswer,
-  PaymentList: paymentListAnswer,
-  EventList: eventListAnswer,
-  Sandbox: sandboxAnswer,
-  OneSandbox: oneSandboxAnswer,
-  OneSnapshot: oneSnapshotAnswer,
-  SandboxList: sandboxListAnswer,
-  DeletedSandbox: deletedSandboxAnswer,
-  GatewayMoves: gatewayMovesAnswer,
-  Observed: observedAnswer,
-  LockList: lockListAnswer,
-  Healthy: healthyAnswer,
-  Ready: readyAnswer,
-  Problem: problemAnswer,
-};
-
-export type SchemaName = keyof typeof requests | keyof typeof answers;
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -81,8 +8,11 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+type Names = typeof requestNames;
+
+/** Every schema that has a name, which all that endpoints take and answer with have. */
 export function componentSchemas(): Record<string, JsonSchema> {
-  return { ...jsonSchemas(requests, "input"), ...jsonSchemas(answers, "output") };
+  return { ...jsonSchemas(requestNames, "input"), ...jsonSchemas(answerNames, "output") };
 }
 
 /** One schema on its own, such as a query's. */
@@ -90,17 +20,18 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return withoutEnvelope(z.toJSONSchema(schema, { io: "input", override: readable }));
 }
 
-export function schemaReference(name: SchemaName): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
+export function nameOf(schema: z.ZodType): string {
+  const { id } = requestNames.get(schema) ?? answerNames.get(schema) ?? {};
+  if (id === undefined) throw new Error("this schema has no name: make it by requestSchema or answerSchema");
+  return id;
 }
 
-function jsonSchemas(
-  schemas: Readonly<Record<string, z.ZodType>>,
-  io: "input" | "output",
-): Record<string, JsonSchema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const made = z.toJSONSchema(registry, {
+export function schemaReference(schema: z.ZodType): JsonSchema {
+  return { $ref: `#/components/schemas/${nameOf(schema)}` };
+}
+
+function jsonSchemas(names: Names, io: "input" | "output"): Record<string, JsonSchema> {
+  const made = z.toJSONSchema(names, {
     io,
     uri: (id) => `#/components/schemas/${id}`,
     override: readable,

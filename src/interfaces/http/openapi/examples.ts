@@ -1,5 +1,14 @@
 import { problemKind, type ProblemCode } from "../problems/problem-table";
-import type { DocumentedExample } from "./documented-route";
+
+/** An exchange that the document shows. A test sends each of them, and gets the answer that is written here. */
+export interface DocumentedExample {
+  readonly name: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly body?: object;
+  readonly status: number;
+  readonly answer: object;
+}
 
 const PAYMENT = "019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01";
 const OPERATION = "019aa2b4-7c05-7b1e-8f10-52c0f4d9a702";

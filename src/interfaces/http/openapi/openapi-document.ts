@@ -1,12 +1,16 @@
 import type { OperationFailureCode } from "../../../domain/payment-errors";
+import { problemAnswer } from "../problems/problem-schema";
 import { problemKind, type ProblemCode } from "../problems/problem-table";
-import { componentSchemas, jsonSchemaOf, schemaReference, type JsonSchema } from "./component-schemas";
-import type { DocumentedAnswer, DocumentedExample, DocumentedRoute, HeaderName } from "./documented-route";
-import { examples } from "./examples";
-import { paymentRoutes } from "./payment-routes";
-import { reviewRoutes } from "./review-routes";
-import { sandboxRoutes } from "./sandbox-routes";
-import { serviceRoutes } from "./service-routes";
+import { documentedEndpoints } from "../endpoints/documented-endpoints";
+import type { Answer, DocumentedEndpoint, HeaderName } from "../endpoints/endpoint";
+import {
+  componentSchemas,
+  jsonSchemaOf,
+  nameOf,
+  schemaReference,
+  type JsonSchema,
+} from "./component-schemas";
+import { examples, type DocumentedExample } from "./examples";
 
 const DESCRIPTION = `Captures each payment exactly once: whoever repeats a request, and however often, with the same
 \`Idempotency-Key\` gets the same answer. Amounts are integers in the currency's minor unit
@@ -39,19 +43,13 @@ const storedRefusals: Record<OperationFailureCode, true> = {
 };
 
 const documentedExamples: readonly DocumentedExample[] = examples;
-export const documentedRoutes: readonly DocumentedRoute[] = [
-  ...paymentRoutes,
-  ...reviewRoutes,
-  ...sandboxRoutes,
-  ...serviceRoutes,
-];
-
-/** OpenAPI 3.1, from the schemas that validate, the table of problems, and the routes as they are described. */
+/** OpenAPI 3.1, from the schemas that validate, the table of problems, and the endpoints as they describe themselves. */
 export function openApiDocument(version: string): object {
   const schemas = componentSchemas();
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of documentedRoutes) {
-    (paths[route.path] ??= {})[route.method] = operation(route, schemas);
+  for (const endpoint of documentedEndpoints) {
+    const path = endpoint.path.replace(/:(\w+)/g, "{$1}");
+    (paths[path] ??= {})[endpoint.method] = operation(endpoint, schemas);
   }
   return {
     openapi: "3.1.1",
@@ -85,9 +83,9 @@ export function openApiDocument(version: string): object {
   };
 }
 
-function operation(route: DocumentedRoute, schemas: Readonly<Record<string, JsonSchema>>): object {
-  const { operationId, tag, summary, description, access, body } = route;
-  const parameters = parametersOf(route);
+function operation(endpoint: DocumentedEndpoint, schemas: Readonly<Record<string, JsonSchema>>): object {
+  const { operationId, tag, summary, description, access, body } = endpoint;
+  const parameters = parametersOf(endpoint);
   const shown = documentedExamples.filter((example) => example.operationId === operationId);
   return {
     operationId,
@@ -100,8 +98,7 @@ function operation(route: DocumentedRoute, schemas: Readonly<Record<string, Json
       ? {}
       : {
           requestBody: {
-            // What needs no member may be left out as a whole.
-            required: schemas[body]?.["required"] !== undefined || schemas[body]?.["anyOf"] !== undefined,
+            required: isNeeded(schemas[nameOf(body)]),
             content: {
               "application/json": {
                 schema: schemaReference(body),
@@ -111,14 +108,22 @@ function operation(route: DocumentedRoute, schemas: Readonly<Record<string, Json
           },
         }),
     responses: Object.fromEntries([
-      ...route.answers.map((answer) => [answer.status, responseOf(answer, shown)] as const),
-      ...problemResponses(route, shown),
+      ...Object.entries(endpoint.answers).map(([status, answer]) => [
+        status,
+        responseOf(Number(status), answer, shown),
+      ]),
+      ...problemResponses(endpoint, shown),
     ]),
   };
 }
 
-function parametersOf({ path, query, movesMoney }: DocumentedRoute): object[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+/** What needs no member may be left out as a whole. */
+function isNeeded(schema: JsonSchema | undefined): boolean {
+  return schema?.["required"] !== undefined || schema?.["anyOf"] !== undefined;
+}
+
+function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[] {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
@@ -151,8 +156,8 @@ function parametersOf({ path, query, movesMoney }: DocumentedRoute): object[] {
   return [...inPath, ...inQuery, ...(movesMoney === true ? inHeaders : [])];
 }
 
-function responseOf(answer: DocumentedAnswer, shown: readonly DocumentedExample[]): object {
-  const { status, description, schema, contentType = "application/json" } = answer;
+function responseOf(status: number, answer: Answer, shown: readonly DocumentedExample[]): object {
+  const { description, schema, contentType = "application/json" } = answer;
   const content = {
     ...(schema === undefined ? {} : { schema: schemaReference(schema) }),
     ...examplesAt(status, shown),
@@ -166,21 +171,21 @@ function responseOf(answer: DocumentedAnswer, shown: readonly DocumentedExample[
 
 /** One response for each status, with the codes that it may carry. */
 function problemResponses(
-  route: DocumentedRoute,
+  endpoint: DocumentedEndpoint,
   shown: readonly DocumentedExample[],
 ): (readonly [number, object])[] {
-  const codes = [...new Set([...route.problems, ...problemsOfAny(route)])];
+  const codes = [...new Set([...endpoint.problems, ...problemsOfAny(endpoint)])];
   const statuses = [...new Set(codes.map((code) => problemKind(code).status))].sort((a, b) => a - b);
   return statuses.map((status) => {
     const here = codes.filter((code) => problemKind(code).status === status);
     const names: readonly (HeaderName | false)[] = [
       here.some((code) => problemKind(code).retryAfterSeconds !== undefined) && "Retry-After",
-      route.movesMoney === true && here.some((code) => code in storedRefusals) && "Idempotency-Replayed",
+      endpoint.movesMoney === true && here.some((code) => code in storedRefusals) && "Idempotency-Replayed",
       status === 401 && "WWW-Authenticate",
       status === 405 && "Allow",
     ];
     const schema = {
-      allOf: [schemaReference("Problem"), { properties: { code: { enum: here } } }],
+      allOf: [schemaReference(problemAnswer), { properties: { code: { enum: here } } }],
     };
     const response = {
       description: here.map((code) => `\`${code}\``).join(", "),
@@ -191,11 +196,11 @@ function problemResponses(
   });
 }
 
-function problemsOfAny({ access, body, path }: DocumentedRoute): readonly ProblemCode[] {
+function problemsOfAny({ access, body, path }: DocumentedEndpoint): readonly ProblemCode[] {
   return [
     ...(access === "open" ? [] : (["unauthorized", "service_unavailable"] as const)),
     ...(access === "operator" ? (["operator_key_required"] as const) : []),
-    ...(path.includes("{") ? (["malformed_request"] as const) : []),
+    ...(path.includes(":") ? (["malformed_request"] as const) : []),
     ...(body === undefined
       ? []
       : (["malformed_json", "unsupported_media_type", "body_too_large", "invalid_request"] as const)),

@@ -1,63 +1,101 @@
 import { z } from "zod";
-import { visibleStatuses } from "./payment-requests";
+import { answerSchema } from "../../openapi/schema-names";
 import { amountOut, idOut, instantOut } from "../../requests/wire-values";
 
-export const operationAnswer = z.strictObject({
-  id: idOut,
-  status: z.enum(["succeeded", "failed", "unknown"]).meta({
-    description:
-      "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
-  }),
-  amount: amountOut,
-  failureCode: z.string().nullable(),
-  needsReview: z.boolean().meta({ description: "Only a person can decide what became of it." }),
-  createdAt: instantOut,
-  settledAt: instantOut.nullable(),
-});
+export const visibleStatus = z.enum([
+  "authorizing",
+  "authorized",
+  "capturing",
+  "captured",
+  "voiding",
+  "voided",
+  "refunding",
+  "expired",
+  "declined",
+]);
 
-export const paymentAnswer = z.strictObject({
-  id: idOut,
-  merchant: z.string(),
-  status: z.enum(visibleStatuses),
-  amount: amountOut.min(1),
-  currency: z.string().regex(/^[A-Z]{3}$/),
-  currencyExponent: z.int().min(0).max(9).nullable().meta({
-    description:
-      "How many digits of the payment's amounts stand behind the decimal point, as it was when the payment began. Null if that is not known.",
-  }),
-  amountCapturable: amountOut,
-  amountCaptured: amountOut,
-  amountRefunded: amountOut,
-  reference: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
-  authorizedAt: instantOut.nullable(),
-  expiresAt: instantOut,
-  createdAt: instantOut,
-  updatedAt: instantOut,
-  captures: z.array(operationAnswer),
-  refunds: z.array(operationAnswer),
-});
+export const operationKind = z.enum(["authorize", "capture", "void", "refund"]);
 
-export const paymentEventAnswer = z.strictObject({
-  id: z.string(),
-  type: z.string(),
-  at: instantOut,
-  data: z.record(z.string(), z.unknown()).meta({
-    description:
-      "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said. What an " +
-      "operator wrote about a review, and the id of an operator's key, are shown with an operator's key only.",
+export const operationAnswer = answerSchema(
+  "Operation",
+  z.strictObject({
+    id: idOut,
+    status: z.enum(["succeeded", "failed", "unknown"]).meta({
+      description:
+        "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
+    }),
+    amount: amountOut,
+    failureCode: z.string().nullable(),
+    needsReview: z.boolean().meta({ description: "Only a person can decide what became of it." }),
+    createdAt: instantOut,
+    settledAt: instantOut.nullable(),
   }),
-});
+);
 
-export const onePaymentAnswer = z.strictObject({ payment: paymentAnswer });
-export const capturedAnswer = z.strictObject({ capture: operationAnswer, payment: paymentAnswer });
-export const voidedAnswer = z.strictObject({ void: operationAnswer, payment: paymentAnswer });
-export const refundedAnswer = z.strictObject({ refund: operationAnswer, payment: paymentAnswer });
-export const paymentListAnswer = z.strictObject({
-  data: z.array(paymentAnswer),
-  nextCursor: z.string().nullable(),
-});
-export const eventListAnswer = z.strictObject({
-  data: z.array(paymentEventAnswer),
-  nextCursor: z.string().nullable(),
-});
+export const paymentAnswer = answerSchema(
+  "Payment",
+  z.strictObject({
+    id: idOut,
+    merchant: z.string(),
+    status: visibleStatus,
+    amount: amountOut.min(1),
+    currency: z.string().regex(/^[A-Z]{3}$/),
+    currencyExponent: z.int().min(0).max(9).nullable().meta({
+      description:
+        "How many digits of the payment's amounts stand behind the decimal point, as it was when the payment began. Null if that is not known.",
+    }),
+    amountCapturable: amountOut,
+    amountCaptured: amountOut,
+    amountRefunded: amountOut,
+    reference: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    authorizedAt: instantOut.nullable(),
+    expiresAt: instantOut,
+    createdAt: instantOut,
+    updatedAt: instantOut,
+    captures: z.array(operationAnswer),
+    refunds: z.array(operationAnswer),
+  }),
+);
+
+export const paymentEventAnswer = answerSchema(
+  "PaymentEvent",
+  z.strictObject({
+    id: z.string(),
+    type: z.string(),
+    at: instantOut,
+    data: z.record(z.string(), z.unknown()).meta({
+      description:
+        "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said. What an " +
+        "operator wrote about a review, and the id of an operator's key, are shown with an operator's key only.",
+    }),
+  }),
+);
+
+export const onePaymentAnswer = answerSchema("OnePayment", z.strictObject({ payment: paymentAnswer }));
+export const capturedAnswer = answerSchema(
+  "Captured",
+  z.strictObject({ capture: operationAnswer, payment: paymentAnswer }),
+);
+export const voidedAnswer = answerSchema(
+  "Voided",
+  z.strictObject({ void: operationAnswer, payment: paymentAnswer }),
+);
+export const refundedAnswer = answerSchema(
+  "Refunded",
+  z.strictObject({ refund: operationAnswer, payment: paymentAnswer }),
+);
+export const paymentListAnswer = answerSchema(
+  "PaymentList",
+  z.strictObject({
+    data: z.array(paymentAnswer),
+    nextCursor: z.string().nullable(),
+  }),
+);
+export const eventListAnswer = answerSchema(
+  "EventList",
+  z.strictObject({
+    data: z.array(paymentEventAnswer),
+    nextCursor: z.string().nullable(),
+  }),
+);

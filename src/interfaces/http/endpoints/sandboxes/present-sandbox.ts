@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Sandbox } from "../../../../application/sandboxes/sandbox";
 import { snapshotId } from "../../../../application/sandboxes/sandbox-ids";
 import type { SandboxManifest, SnapshotInfo } from "../../../../application/sandboxes/sandbox-manifest";
-import type { oneSnapshotAnswer, sandboxAnswer, sandboxListAnswer } from "./sandbox-schemas";
+import type { oneSnapshotAnswer, sandboxAnswer, sandboxListAnswer } from "./sandbox-answers";
 
 export function presentSandbox(sandbox: Sandbox): z.output<typeof sandboxAnswer> {
   const { manifest, ownership, world } = sandbox;

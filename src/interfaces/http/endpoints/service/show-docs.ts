@@ -1,12 +1,12 @@
-import { Router, type RequestHandler } from "express";
+import type { RequestHandler, Router } from "express";
 import helmet from "helmet";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { answerText } from "./requests/answer";
-import { openApiDocument } from "./openapi/openapi-document";
-import { RequestError } from "./problems/request-error";
-import { route } from "./routes";
+import { RequestError } from "../../problems/request-error";
+import { answerText } from "../../requests/answer";
+import { endpoint } from "../endpoint";
+import { onlyThese } from "../mount";
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -35,33 +35,41 @@ const FILES = {
   "favicon-32x32.png": "image/png",
 };
 
-/** The API, for programs (`/openapi.json`) and for people (`/docs`, which loads nothing from anywhere else). */
-export function docsRouter(version: string): Router {
-  const router = Router();
-  let json: string | undefined;
+// The server speaks plain HTTP, so telling browsers to upgrade would leave the page without its files.
+const safe = helmet({
+  contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+  // Told with every answer that came over TLS, and with no other.
+  strictTransportSecurity: false,
+}) as RequestHandler;
 
-  const document: RequestHandler = (_request, response) => {
-    json ??= JSON.stringify(openApiDocument(version));
-    answerText(response, 200, "application/json; charset=utf-8", json);
+/** The API for people: a page that loads nothing from anywhere else. */
+export const showDocs = endpoint<object>()({
+  method: "get",
+  path: "/docs",
+  operationId: "showDocs",
+  tag: "Service",
+  summary: "This document as a page",
+  access: "open",
+  answers: { 200: { description: "A page that loads nothing from elsewhere.", contentType: "text/html" } },
+  problems: [],
+  handle({ request, response }) {
+    void safe(request, response, () => {});
+    return { status: 200, text: PAGE, contentType: "text/html; charset=utf-8" };
+  },
+});
+
+/** What the page loads. */
+export function mountDocsFiles(router: Router): void {
+  const initializer: RequestHandler = (_request, response) => {
+    answerText(response, 200, "text/javascript; charset=utf-8", INITIALIZER);
   };
-  // The server speaks plain HTTP, so telling browsers to upgrade would leave the page without its files.
-  const safe = helmet({
-    contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
-    // Told with every answer that came over TLS, and with no other.
-    strictTransportSecurity: false,
-  });
-  const page = (contentType: string, text: string): RequestHandler[] => [
-    safe as RequestHandler,
-    (_request, response) => answerText(response, 200, `${contentType}; charset=utf-8`, text),
-  ];
-
-  route(router, "/openapi.json", { get: document });
-  route(router, "/docs", { get: page("text/html", PAGE) });
-  route(router, "/docs/initializer.js", { get: page("text/javascript", INITIALIZER) });
-  for (const [file, contentType] of Object.entries(FILES)) {
-    route(router, `/docs/${file}`, { get: [safe as RequestHandler, fromMemory(file, contentType)] });
-  }
-  return router;
+  const file = (name: string, handler: RequestHandler) =>
+    router
+      .route(`/docs/${name}`)
+      .get(safe, handler)
+      .all(onlyThese(["get"]));
+  file("initializer.js", initializer);
+  for (const [name, contentType] of Object.entries(FILES)) file(name, fromMemory(name, contentType));
 }
 
 /** Read once, by the first who asks: a descriptor for each request would be at the mercy of whoever does not read. */

@@ -1,0 +1,21 @@
+import type { DocumentedEndpoint } from "./endpoint";
+import { listGatewayMoves } from "./gateway/list-gateway-moves";
+import { observePayment } from "./gateway/observe-payment";
+import { paymentEndpoints } from "./payments/payment-endpoints";
+import { reviewEndpoints } from "./reviews/review-endpoints";
+import { sandboxEndpoints } from "./sandboxes/sandbox-endpoints";
+import { listLocks } from "./service/list-locks";
+import { serviceEndpoints } from "./service/service-endpoints";
+import { showMetrics } from "./service/show-metrics";
+
+/** Every endpoint that an instance may have, as the document lists them. */
+export const documentedEndpoints: readonly DocumentedEndpoint[] = [
+  ...paymentEndpoints,
+  ...reviewEndpoints,
+  ...sandboxEndpoints,
+  listGatewayMoves,
+  observePayment,
+  listLocks,
+  ...serviceEndpoints,
+  showMetrics,
+];

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import type { Caller } from "../../../../application/operations/through-gateway";
+import type { IdempotencyKey } from "../../../../domain/identifiers";
+import { money } from "../../../../domain/money";
+import { requestSchema } from "../../openapi/schema-names";
+import { amountIn, currencyIn, metadata, text } from "../../requests/wire-values";
+import type { Given } from "../../requests/without-undefined";
+import { endpoint } from "../endpoint";
+import { asCallerInWorld, howItStands, keyProblems, lockProblems } from "./movement";
+import { onePaymentAnswer } from "./payment-answers";
+import type { PaymentParts, PaymentUseCases } from "./payment-parts";
+import { presentPayment } from "./present-payment";
+
+const DAY_SECONDS = 86_400;
+const DEFAULT_EXPIRY_SECONDS = 7 * DAY_SECONDS;
+/** No card scheme keeps money reserved for longer. */
+const MAX_EXPIRY_SECONDS = 31 * DAY_SECONDS;
+
+const expiry = z.int().min(1).max(MAX_EXPIRY_SECONDS);
+const EXPIRY =
+  "For how many seconds the payment can be captured; never longer than the gateway keeps the money.";
+
+const authorizeRequest = requestSchema(
+  "AuthorizeRequest",
+  z.strictObject({
+    amount: amountIn,
+    currency: currencyIn,
+    paymentMethod: text(255).meta({
+      description:
+        "The gateway's token of a card. The simulated gateway knows `tok_ok`, `tok_capture_decline` and more.",
+    }),
+    reference: text(255)
+      .optional()
+      .meta({ description: "Your own name for the payment; lists can be filtered by it." }),
+    metadata: metadata.optional(),
+    expiresIn: expiry.default(DEFAULT_EXPIRY_SECONDS).meta({ description: EXPIRY }),
+  }),
+);
+
+/** An authorization made elsewhere. Its amount and currency are the gateway's to say. */
+const importRequest = requestSchema(
+  "ImportRequest",
+  z.strictObject({
+    gatewayReference: text(255).meta({
+      description:
+        "What the gateway calls the authorization: `pi_…` at Stripe, with your merchant in its metadata (`holdfast_merchant`); the simulated gateway knows `ext_1250_eur_<name>.for_<merchant>`.",
+    }),
+    reference: text(255).optional(),
+    metadata: metadata.optional(),
+    expiresIn: expiry.optional().meta({ description: EXPIRY }),
+  }),
+);
+
+type Wanted = Given<z.output<typeof authorizeRequest>> | Given<z.output<typeof importRequest>>;
+
+export const authorizePayment = endpoint<PaymentParts>()({
+  method: "post",
+  path: "/payments",
+  operationId: "authorizePayment",
+  tag: "Payments",
+  summary: "Reserve an amount, or take over an authorization made elsewhere",
+  description:
+    "The idempotency key belongs to the merchant: the same key with the same body is the same payment, for ever. " +
+    "With `gatewayReference` nothing is sent: the gateway is asked about an authorization that was made in a browser, " +
+    "say, and one payment is made of it. Its metadata has to name the merchant (`holdfast_merchant`), or the key has to be " +
+    "an operator's; every other authorization answers as if it did not exist.",
+  access: "merchant",
+  movesMoney: true,
+  body: requestSchema("NewPaymentRequest", z.union([authorizeRequest, importRequest])),
+  bodyFor: (sent) =>
+    typeof sent === "object" && sent !== null && "gatewayReference" in sent
+      ? importRequest
+      : authorizeRequest,
+  answers: {
+    201: {
+      description: "Authorized.",
+      schema: onePaymentAnswer,
+      headers: ["Location", "Idempotency-Replayed"],
+    },
+    202: {
+      description: "The gateway has not told yet: the payment is `authorizing`. Ask again with the same key.",
+      schema: onePaymentAnswer,
+      headers: ["Location", "Retry-After"],
+    },
+  },
+  problems: [
+    ...keyProblems,
+    ...lockProblems,
+    "authorization_declined",
+    "authorization_not_found",
+    "authorization_not_capturable",
+    "authorization_already_imported",
+    "authorize_in_progress",
+    "payment_busy",
+    "gateway_unavailable",
+  ],
+  async handle(asked, parts) {
+    const { request, body, key } = asked;
+    const outcome = await asCallerInWorld(asked, parts, (world, caller) => begin(world, body, key, caller));
+    const stands = howItStands(outcome);
+    const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.id}`;
+    return {
+      ...stands,
+      headers: { ...stands.headers, Location: location },
+      body: { payment: presentPayment(outcome.payment) },
+    };
+  },
+});
+
+function begin(world: PaymentUseCases, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
+  const own = { idempotencyKey, reference: wanted.reference ?? null, metadata: wanted.metadata ?? {} };
+  if ("gatewayReference" in wanted) {
+    const { gatewayReference, expiresIn = null } = wanted;
+    const command = { ...own, gatewayReference, expiresInSeconds: expiresIn };
+    return world.importAuthorization.execute(command, caller);
+  }
+  const { amount, currency, paymentMethod, expiresIn } = wanted;
+  const command = {
+    ...own,
+    amount: money(amount, currency),
+    paymentMethod,
+    expiresInSeconds: expiresIn,
+  };
+  return world.authorizePayment.execute(command, caller);
+}

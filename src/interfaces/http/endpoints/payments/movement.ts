@@ -1,0 +1,112 @@
+import type { z } from "zod";
+import type { OperationOutcome } from "../../../../application/operations/operation-outcome";
+import type { Caller } from "../../../../application/operations/through-gateway";
+import type { IdempotencyKey, PaymentId } from "../../../../domain/identifiers";
+import { isOpen } from "../../../../domain/operation";
+import { IN_PROGRESS_SECONDS, type ProblemCode } from "../../problems/problem-table";
+import { asCaller } from "../../requests/as-caller";
+import type { Given } from "../../requests/without-undefined";
+import { endpoint, type Asked, type DocumentedEndpoint, type Endpoint } from "../endpoint";
+import type { PaymentParts, PaymentUseCases } from "./payment-parts";
+import { presentOperation, presentPayment } from "./present-payment";
+
+export const keyProblems: readonly ProblemCode[] = [
+  "idempotency_key_required",
+  "invalid_idempotency_key",
+  "idempotency_key_reused",
+];
+
+export const lockProblems: readonly ProblemCode[] = [
+  "lock_timeout",
+  "idempotency_key_in_use",
+  "lock_unavailable",
+  "lock_lost",
+];
+
+const inProgress: readonly ProblemCode[] = [
+  "authorize_in_progress",
+  "capture_in_progress",
+  "void_in_progress",
+  "refund_in_progress",
+  "payment_busy",
+];
+
+interface Movement<Body extends z.ZodType> extends Pick<
+  DocumentedEndpoint,
+  "operationId" | "summary" | "description" | "problems"
+> {
+  /** Its name in paths and answers. */
+  readonly name: "capture" | "void" | "refund";
+  readonly path: `/payments/:paymentId/${string}`;
+  readonly body: Body;
+  /** What a 201 says. */
+  readonly done: string;
+  readonly answer: z.ZodType;
+  readonly move: (
+    world: PaymentUseCases,
+    command: Given<z.output<Body>> & {
+      readonly paymentId: PaymentId;
+      readonly idempotencyKey: IdempotencyKey;
+    },
+    caller: Caller,
+  ) => Promise<OperationOutcome>;
+}
+
+/** An endpoint that moves money of an existing payment: capture, void and refund differ in what is said here alone. */
+export function movement<Body extends z.ZodType<object>>({
+  name,
+  done,
+  answer,
+  move,
+  problems,
+  ...rest
+}: Movement<Body>): Endpoint<PaymentParts> {
+  return endpoint<PaymentParts>()({
+    ...rest,
+    method: "post",
+    tag: "Payments",
+    access: "merchant",
+    movesMoney: true,
+    answers: {
+      201: { description: done, schema: answer, headers: ["Idempotency-Replayed"] },
+      202: {
+        description: `The gateway has not told yet: the ${name} is \`unknown\`. Ask again with the same key.`,
+        schema: answer,
+        headers: ["Retry-After"],
+      },
+    },
+    problems: [
+      "invalid_payment_id",
+      ...keyProblems,
+      ...lockProblems,
+      "payment_not_found",
+      ...inProgress,
+      ...problems,
+      "gateway_unavailable",
+    ],
+    async handle(asked, parts) {
+      const { ids, key, body } = asked;
+      const command = { ...ids, idempotencyKey: key, ...body };
+      const outcome = await asCallerInWorld(asked, parts, (world, caller) => move(world, command, caller));
+      const { operation, payment } = outcome;
+      const answered = { [name]: presentOperation(operation), payment: presentPayment(payment) };
+      return { ...howItStands(outcome), body: answered };
+    },
+  });
+}
+
+export function asCallerInWorld(
+  { request, response }: Pick<Asked, "request" | "response">,
+  parts: PaymentParts,
+  move: (world: PaymentUseCases, caller: Caller) => Promise<OperationOutcome>,
+): Promise<OperationOutcome> {
+  return parts.inWorld((world) => asCaller(request, response, parts, (caller) => move(world, caller)));
+}
+
+/** 201 for what has happened; 202 while nobody knows yet, and then the same key asks again. */
+export function howItStands({ operation, replayed }: OperationOutcome) {
+  const stored = replayed ? { "Idempotency-Replayed": "true" } : {};
+  return isOpen(operation)
+    ? { status: 202 as const, headers: { ...stored, "Retry-After": IN_PROGRESS_SECONDS } }
+    : { status: 201 as const, headers: stored };
+}

@@ -1,0 +1,20 @@
+import type { Endpoint } from "../endpoint";
+import { authorizePayment } from "./authorize-payment";
+import { capturePayment } from "./capture-payment";
+import { listPaymentEvents } from "./list-payment-events";
+import { listPayments } from "./list-payments";
+import type { PaymentParts } from "./payment-parts";
+import { refundPayment } from "./refund-payment";
+import { showPayment } from "./show-payment";
+import { voidPayment } from "./void-payment";
+
+/** The payments of one world. */
+export const paymentEndpoints: readonly Endpoint<PaymentParts>[] = [
+  authorizePayment,
+  listPayments,
+  showPayment,
+  listPaymentEvents,
+  capturePayment,
+  voidPayment,
+  refundPayment,
+];

@@ -1,0 +1,19 @@
+import { requestSchema } from "../../openapi/schema-names";
+import { movement } from "./movement";
+import { refundedAnswer } from "./payment-answers";
+import { partOfAmount } from "./part-of-amount";
+
+export const refundPayment = movement({
+  name: "refund",
+  path: "/payments/:paymentId/refunds",
+  operationId: "refundPayment",
+  summary: "Give captured money back, whole or in parts",
+  description:
+    "As often as you like, each time with a key of its own, until all that was captured is given back. " +
+    "Without an amount, all that is left.",
+  body: requestSchema("RefundRequest", partOfAmount()),
+  done: "Refunded.",
+  answer: refundedAnswer,
+  problems: ["payment_not_refundable", "amount_exceeds_captured", "currency_mismatch", "refund_declined"],
+  move: (world, command, caller) => world.refundPayment.execute(command, caller),
+});

@@ -1,0 +1,43 @@
+import { callerOf } from "../../requests/request-context";
+import type { Endpoint } from "../endpoint";
+import { paymentEndpoints } from "../payments/payment-endpoints";
+import type { PaymentParts } from "../payments/payment-parts";
+import { attachSandbox } from "./attach-sandbox";
+import { checkpointSandbox } from "./checkpoint-sandbox";
+import { createSandbox } from "./create-sandbox";
+import { deleteSandbox } from "./delete-sandbox";
+import { listSandboxes } from "./list-sandboxes";
+import { moveSandboxClock } from "./move-sandbox-clock";
+import { ownedProblems, type SandboxParts } from "./sandbox-parts";
+import { showSandbox } from "./show-sandbox";
+
+/** Sandboxes, and in each of them the very endpoints of live payments over its own world. */
+export const sandboxEndpoints: readonly Endpoint<SandboxParts>[] = [
+  createSandbox,
+  listSandboxes,
+  showSandbox,
+  attachSandbox,
+  checkpointSandbox,
+  moveSandboxClock,
+  deleteSandbox,
+  ...paymentEndpoints.map(inSandbox),
+];
+
+function inSandbox(live: Endpoint<PaymentParts>): Endpoint<SandboxParts> {
+  const full = live.path === "/payments" ? (["sandbox_full"] as const) : [];
+  return {
+    ...live,
+    path: `/sandboxes/:sandboxId${live.path}`,
+    operationId: `${live.operationId}InSandbox`,
+    tag: "Sandboxes",
+    summary: `In a sandbox: ${live.summary.slice(0, 1).toLowerCase()}${live.summary.slice(1)}`,
+    problems: [...new Set([...live.problems, ...ownedProblems, ...full])],
+    handle: (asked, { sandboxes, lockTimeouts, lifecycle }) => {
+      const { sandboxId } = asked.ids;
+      if (sandboxId === undefined) throw new Error("the path names no sandbox");
+      const { merchant } = callerOf(asked.response);
+      const inWorld: PaymentParts["inWorld"] = (work) => sandboxes.use(sandboxId, merchant, work);
+      return live.handle(asked, { inWorld, lockTimeouts, lifecycle });
+    },
+  };
+}

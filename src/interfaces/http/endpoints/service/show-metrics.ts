@@ -1,0 +1,20 @@
+import type { MetricsRegistry } from "../../server/http-metrics";
+import { endpoint } from "../endpoint";
+
+export interface MetricsParts {
+  readonly metrics: MetricsRegistry;
+}
+
+export const showMetrics = endpoint<MetricsParts>()({
+  method: "get",
+  path: "/metrics",
+  operationId: "showMetrics",
+  tag: "Service",
+  summary: "Metrics for Prometheus",
+  access: "open",
+  answers: { 200: { description: "Prometheus text.", contentType: "text/plain" } },
+  problems: [],
+  async handle(_asked, { metrics }) {
+    return { status: 200, text: await metrics.metrics(), contentType: metrics.contentType };
+  },
+});

@@ -108,10 +108,9 @@ function operation(endpoint: DocumentedEndpoint, schemas: Readonly<Record<string
           },
         }),
     responses: Object.fromEntries([
-      ...Object.entries(endpoint.answers).map(([status, answer]) => [
-        status,
-        responseOf(Number(status), answer, shown),
-      ]),
+      ...Object.entries(endpoint.answers).map(
+        ([status, answer]) => [Number(status), responseOf(Number(status), answer, shown)] as const,
+      ),
       ...problemResponses(endpoint, shown),
     ]),
   };

@@ -13,6 +13,7 @@ import type { World } from "./world";
 /** Longer than the protocol waits for an answer (5 s), so that it has long moved on when the request arrives. */
 const LATEST_ARRIVAL_MS = 60_000;
 const REPEATED_AFTER_MS = 20_000;
+const LATEST_ANSWER_MS = 20_000;
 
 export type Fate =
   | "delivered"
@@ -22,10 +23,13 @@ export type Fate =
   | "doubled"
   | "refused"
   | "refused, yet applied"
+  | "answered late"
   | "throttled";
 
 /** One process's way to the record store, with everything that can happen on it. */
 export class Network implements LeaseRecordStore {
+  /** How many were sent. */
+  writes = 0;
   private cutUntilMs = 0;
   private lastCutMs = -Infinity;
   /** When a request met anything but being delivered. */
@@ -91,7 +95,9 @@ export class Network implements LeaseRecordStore {
       const thereMs = this.latency();
       const backMs = this.latency();
       world.note(machine.name, `-> ${what}${fate === "delivered" ? "" : ` [${fate}]`}`);
-      if (fate !== "delivered") this.noteMishap();
+      if (writesTo !== undefined) this.writes += 1;
+      // Who reads knows what became of it, and has no reason to lose anything.
+      if (fate !== "delivered" && fate !== "answered late") this.noteMishap();
 
       const answer = (value: T): void => {
         machine.at(world.nowMs + backMs, () => {
@@ -110,6 +116,10 @@ export class Network implements LeaseRecordStore {
           return;
         case "answer lost":
           return apply();
+        case "answered late":
+          return apply((value) =>
+            world.in(this.random.between(6_000, LATEST_ANSWER_MS), () => answer(value)),
+          );
         case "late":
           return apply(answer, this.random.between(0, LATEST_ARRIVAL_MS));
         case "doubled": {
@@ -144,6 +154,7 @@ export class Network implements LeaseRecordStore {
     if (happens(profile.late)) return "late";
     if (happens(profile.doubled)) return "doubled";
     if (happens(profile.refused)) return random.chance(0.5) ? "refused" : "refused, yet applied";
+    if (writesTo !== undefined && happens(profile.answeredLate)) return "answered late";
     if (writesTo !== undefined && happens(profile.throttled)) return "throttled";
     return "delivered";
   }

@@ -11,6 +11,8 @@ export interface Profile {
   readonly doubled: number;
   /** 503, half of them after having applied the request. */
   readonly refused: number;
+  /** A write is applied at once, and answered after its sender has given it up. Nothing is wrong with reads. */
+  readonly answeredLate: number;
   /** 429 out of the blue; besides, every third write within a second of the last one gets it. */
   readonly throttled: number;
   /** The mean time between two network cuts of one process, and how long they last. */
@@ -35,6 +37,7 @@ export const calm: Profile = {
   late: 0,
   doubled: 0,
   refused: 0,
+  answeredLate: 0,
   throttled: 0,
   cutEveryMs: NEVER,
   longestCutMs: 0,
@@ -78,6 +81,7 @@ export const rough: Profile = {
   late: 0.03,
   doubled: 0.02,
   refused: 0.03,
+  answeredLate: 0,
   throttled: 0.02,
   cutEveryMs: 300_000,
   longestCutMs: 15_000,
@@ -104,4 +108,7 @@ export const stormy: Profile = {
   stallEveryMs: 120_000,
 };
 
-export const profiles = [calm, skewed, mortal, coarse, ageless, rough, stormy] as const;
+/** Writes that hang behind something, reads that do not: whoever reads has no reason to lose anything. */
+export const sluggish: Profile = { ...skewed, name: "sluggish", answeredLate: 0.8 };
+
+export const profiles = [calm, skewed, mortal, coarse, ageless, sluggish, rough, stormy] as const;

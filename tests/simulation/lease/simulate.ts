@@ -48,6 +48,7 @@ interface Totals {
   readonly takeovers: number;
   readonly longestTakeoverMs: number;
   readonly refusedWrites: number;
+  readonly writes: number;
   readonly virtualHours: number;
 }
 
@@ -59,6 +60,7 @@ function added(sum: Totals | undefined, one: SimulationResult): Totals {
     takeovers: (sum?.takeovers ?? 0) + one.takeovers,
     longestTakeoverMs: Math.max(sum?.longestTakeoverMs ?? 0, Math.round(one.longestTakeoverMs)),
     refusedWrites: (sum?.refusedWrites ?? 0) + one.refusedWrites,
+    writes: (sum?.writes ?? 0) + one.writes,
     virtualHours: Math.round(((sum?.virtualHours ?? 0) + one.virtualMs / 3_600_000) * 100) / 100,
   };
 }

@@ -26,6 +26,8 @@ export interface SimulationResult {
   readonly takeovers: number;
   readonly longestTakeoverMs: number;
   readonly refusedWrites: number;
+  /** Requests to change the record. */
+  readonly writes: number;
   readonly virtualMs: number;
   readonly fingerprint: number;
   /** What went wrong first, with the history around it. */
@@ -49,6 +51,7 @@ export class Simulation {
   private readonly lastWriteMs = new Map<string, number>();
   private readonly resourceIds: [string, ...string[]];
   private readonly participants = new Set<Participant>();
+  private readonly networks: Network[] = [];
   private profile: Profile;
   private processes = 0;
   private nonces = 0;
@@ -79,6 +82,7 @@ export class Simulation {
       takeovers: this.referee.takeovers,
       longestTakeoverMs: this.watch.longestMs,
       refusedWrites: this.ledger.refused,
+      writes: this.networks.reduce((sum, { writes }) => sum + writes, 0),
       virtualMs: this.world.nowMs,
       fingerprint: this.world.fingerprint,
       ...(violation !== undefined && { failure: `${violation.message}\n${this.world.history()}` }),
@@ -117,6 +121,7 @@ export class Simulation {
       random.fork(),
       this.lastWriteMs,
     );
+    this.networks.push(network);
     const participant = new Participant({
       machine,
       network,

@@ -4,7 +4,7 @@ import { Loss } from "../loss";
 import { instant, pause, type Instant } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { UnreadableLeaseRecordError } from "./lease-record";
-import type { RecordVersion } from "./lease-record-store";
+import { TransientLeaseStoreError, type RecordVersion } from "./lease-record-store";
 import { renewed } from "./lease-transitions";
 import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
@@ -50,6 +50,8 @@ export class LeaseTenure implements Tenure {
   private renewAtMs: number;
   private lookAtMs = Infinity;
   private failures = 0;
+  /** The last renewal may have been applied: nobody said no, and nobody said yes. */
+  private isUnsettled = false;
   private cancelDeadline: () => void = () => undefined;
   private listener: TenureListener = {};
   private readonly toldOf = new Set<string>();
@@ -75,7 +77,7 @@ export class LeaseTenure implements Tenure {
   /** Begins to renew; with `watchForWaiters` it also looks at the record in between. */
   begin(listener: TenureListener = {}, watchForWaiters = false): void {
     this.listener = listener;
-    if (watchForWaiters) this.lookAtMs = this.nowMs() + this.requests.surroundings.settings.waiterCheckMs;
+    if (watchForWaiters) this.lookAtMs = this.nextLook();
     this.armDeadline();
     this.background = this.live();
   }
@@ -126,8 +128,8 @@ export class LeaseTenure implements Tenure {
       if (this.isOver()) return;
       if (this.hasEnded()) return this.lose(LEASE_ENDED);
       try {
-        if (renewalIsNext) await this.renew();
-        else await this.look();
+        if (!renewalIsNext) await this.look();
+        else if (!(await this.wasRenewed())) await this.renew();
         this.failures = 0;
       } catch {
         this.retryLater();
@@ -135,19 +137,29 @@ export class LeaseTenure implements Tenure {
     }
   }
 
+  /** A late answer is still to be read in the record. Not asked twice in a row, for reads may be what fails. */
+  private async wasRenewed(): Promise<boolean> {
+    const { isUnsettled, from } = this;
+    this.isUnsettled = false;
+    if (isUnsettled) await this.look();
+    return this.isOver() || this.from !== from;
+  }
+
   private async renew(): Promise<void> {
     this.renewSeq += 1;
     const { clock } = this.requests.surroundings;
     const next = renewed(this.record, this.record, this.renewSeq, instant(clock));
-    const written = await this.requests.write(next, this.version);
+    const written = await this.requests.write(next, this.version).catch((error: unknown) => {
+      this.isUnsettled = error instanceof TransientLeaseStoreError && !error.throttled;
+      throw error;
+    });
     if (written === "conflict") return this.look();
     this.confirmed(next, written.answer, written.sentAt);
   }
 
   /** Reads, to see who waits, or what became of a write: it may name us, with our write or without it. */
   private async look(): Promise<void> {
-    const { settings } = this.requests.surroundings;
-    if (this.lookAtMs !== Infinity) this.lookAtMs = this.nowMs() + settings.waiterCheckMs;
+    if (this.lookAtMs !== Infinity) this.lookAtMs = this.nextLook();
     let seen;
     try {
       seen = await this.requests.read();
@@ -230,6 +242,10 @@ export class LeaseTenure implements Tenure {
 
   private nextRenewal(): number {
     return this.from.monotonicMs + this.record.ttlMs / 3;
+  }
+
+  private nextLook(): number {
+    return this.nowMs() + this.requests.surroundings.settings.waiterCheckMs;
   }
 
   private nowMs(): number {

@@ -100,17 +100,41 @@ describe("an answer that never came", () => {
     await owner.leave();
   });
 
-  test("to a renewal that was applied: the next one conflicts, and the record shows which of them it was", async () => {
+  test("to a renewal that was applied: the record is read before anything is written again, and shows it", async () => {
     const owner = await world.occupy(a, id);
+    a.store.takeRequests();
     a.store.next("write", fate.applied.silently);
-    a.store.next("write", (carryOut) => carryOut());
     for (let index = 0; index < 100; index += 1) a.store.next("write", fate.failed(unavailable));
+    await world.clock.advance(16_000);
+    expect(a.store.takeRequests()).toEqual(["write", "read"]);
     // The first lease ends at 30 s; the renewal at 10 s, which nobody confirmed but the record, made it 40 s.
-    await world.clock.advance(39_999);
+    await world.clock.advance(23_999);
     owner.hold.assertHeld();
     await world.clock.advance(1);
     expect(() => owner.hold.assertHeld()).toThrow(LockLostError);
     a.store.clear();
+    await owner.leave();
+  });
+
+  test("to a renewal, nor to the question what became of it: it is written again all the same", async () => {
+    const owner = await world.occupy(a, id);
+    a.store.takeRequests();
+    a.store.next("write", fate.lost);
+    for (let index = 0; index < 100; index += 1) a.store.next("read", fate.lost);
+    await world.clock.advance(29_000);
+    expect(a.store.takeRequests()).toEqual(["write", "read", "write"]);
+    await world.clock.advance(5_000);
+    owner.hold.assertHeld();
+    a.store.clear();
+    await owner.leave();
+  });
+
+  test("to a renewal that was refused by 429: there is nothing to ask, for it was certainly not applied", async () => {
+    const owner = await world.occupy(a, id);
+    a.store.takeRequests();
+    a.store.next("write", fate.failed(throttled));
+    await world.clock.advance(15_000);
+    expect(a.store.takeRequests()).toEqual(["write", "write"]);
     await owner.leave();
   });
 

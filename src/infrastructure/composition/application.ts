@@ -11,7 +11,7 @@ import { Closers } from "./closers";
 import { takeDataDirectory } from "./data-directory";
 import { gatewayModule, openGateway, type OpenGateway } from "./gateway-module";
 import { locksModule } from "./locks-module";
-import { openLocks, type OpenLocks } from "./open-locks";
+import { openLocks, unusable, type OpenLocks } from "./open-locks";
 import { operationsModule } from "./operations-module";
 import { openStore, type OpenStore } from "./open-store";
 import { storeModule } from "./store-module";
@@ -64,7 +64,9 @@ export async function openApplication(
     // A server shows what is there and moves nothing; a command has nothing to show.
     if (purpose !== "serve") for (const lost of store.lostLogs()) assertLogIsWhole(lost);
     const telemetry = openTelemetry(settings.logLevel.value);
-    const locks = await openLocks(setting, { timeouts, observer: telemetry.lockObserver }, closers);
+    const locks = openLocks(setting, { timeouts, observer: telemetry.lockObserver }, closers);
+    // A bucket is there for good or not at all: a server without one would only refuse, one request after the other.
+    if (setting.kind === "gcs") await locks.probe?.().catch(unusable);
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(tokens.clock).toConstantValue(clock);
     container.bind(tokens.lockTimeouts).toConstantValue(timeouts);

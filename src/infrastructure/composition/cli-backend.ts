@@ -36,8 +36,8 @@ function configured(
     entries: () => configurationEntries(configuration),
     withStore: async (use, work) => load.withStore().withStore(configuration, use, work),
     migrate: async () => load.migrate().migrate(configuration),
-    withTaskLocks: async (task, work, say) =>
-      load.taskLocks().withTaskLocks(configuration, environment, task, work, say),
+    withTaskLocks: async (task, work, say, enough) =>
+      load.taskLocks().withTaskLocks(configuration, environment, task, work, say, enough),
     withLockInspector: async (work) =>
       load.lockInspection().withLockInspector(configuration, environment, work),
     server: () => {

@@ -1,3 +1,9 @@
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Enough for what nobody else has to answer. */
+const CLOSING_LOCALLY_MS = 50;
+
 /** What has been opened, closed in reverse. One that fails does not keep the others open. */
 export class Closers {
   private readonly stack: (() => void | Promise<void>)[] = [];
@@ -6,14 +12,20 @@ export class Closers {
     this.stack.push(close);
   }
 
-  /** False if it is not done by then; what is under way goes on. */
-  async closeWithin(limitMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), limitMs);
-    });
+  /** False if it is not done by then, or when it is said to be enough; what is under way goes on. */
+  async closeWithin(limitMs: number, enough: AbortSignal): Promise<boolean> {
     const closed = this.close().then(() => true);
-    return Promise.race([closed, limit]).finally(() => clearTimeout(timer));
+    const over = new AbortController();
+    const { signal } = over;
+    const limit = pause(limitMs, false, { signal });
+    const told = (enough.aborted ? Promise.resolve() : once(enough, "abort", { signal })).then(() =>
+      pause(CLOSING_LOCALLY_MS, false, { signal }),
+    );
+    // What is called off when the race is over rejects, and nobody listens any more.
+    return Promise.race([closed, limit, told]).finally(() => {
+      for (const late of [limit, told]) late.catch(() => {});
+      over.abort();
+    });
   }
 
   async close(): Promise<void> {

@@ -21,12 +21,12 @@ export interface OpenLocks {
   readonly file?: FileLockProvider;
 }
 
-/** The provider that a setting means. Its backend is asked for nothing yet, but a bucket must be there. */
-export async function openLocks(
+/** The provider that a setting means. Its backend is asked for nothing yet. */
+export function openLocks(
   setting: LocksBackendSetting,
   settings: LockProviderSettings,
   closers: Closers,
-): Promise<OpenLocks> {
+): OpenLocks {
   switch (setting.kind) {
     case "memory":
       return standingInLine(new InMemoryLockProvider(settings));
@@ -39,7 +39,7 @@ export async function openLocks(
       return { ...standingInLine(provider), file: provider };
     }
     case "gcs": {
-      const provider = await GcsLeaseLockProvider.open(setting, settings).catch(unusable);
+      const provider = new GcsLeaseLockProvider(setting, settings);
       closers.add(() => provider.close());
       return { ...standingInLine(provider), probe: () => provider.records.checkBucket() };
     }

@@ -24,6 +24,7 @@ export async function withTaskLocks<T>(
   task: string,
   work: (locks: TaskLocks) => Promise<T>,
   say: (line: string) => void,
+  enough: AbortSignal,
 ): Promise<T> {
   assertBudgets();
   const setting = taskLocksSetting(configuration, environment);
@@ -32,7 +33,7 @@ export async function withTaskLocks<T>(
   const telemetry = await telemetryOf(configuration, task, say);
   const closers = new Closers();
   try {
-    const { provider, file } = await openLocks(
+    const { provider, file } = openLocks(
       setting,
       { timeouts: policyOf(configuration.lockTimeouts), ...(telemetry && { observer: telemetry.observer }) },
       closers,
@@ -43,10 +44,12 @@ export async function withTaskLocks<T>(
       nameChild: async (resourceId, pid) => file?.tenureOf(resourceId)?.nameChild(pid),
     });
   } finally {
-    if (!(await closers.closeWithin(CLOSING_MS)))
-      say(
-        "the lock service does not answer; what was locked there may stay so until its lease or session ends",
-      );
+    if (!(await closers.closeWithin(CLOSING_MS, enough))) {
+      const why = enough.aborted
+        ? "ended without waiting for the lock service"
+        : "the lock service does not answer";
+      say(`${why}; what was locked there may stay so until its lease or session ends`);
+    }
     await telemetry?.end();
   }
 }

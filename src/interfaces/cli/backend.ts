@@ -32,13 +32,15 @@ export interface ConfiguredBackend {
   withStore<T>(use: "keys" | "reconcile" | "expire", work: (store: StoreCommands) => Promise<T>): Promise<T>;
   migrate(): Promise<MigrationReport>;
   /**
-   * Lends the locks of `run`, and closes them afterwards, within seconds: if their service does not answer, that is said.
-   * Refuses those that other processes cannot see. Metrics, if somebody wants them, are told under the name of the task.
+   * Lends the locks of `run`, and closes them afterwards: within seconds, and at once when `enough` fires. What could not
+   * be given back by then is said. Refuses those that other processes cannot see. Metrics, if somebody wants them, are told
+   * under the name of the task.
    */
   withTaskLocks<T>(
     task: string,
     work: (locks: TaskLocks) => Promise<T>,
     say: (line: string) => void,
+    enough: AbortSignal,
   ): Promise<T>;
   /** Lends a look at the locks that `run` would use, or that are configured. */
   withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;

@@ -36,6 +36,8 @@ export class LeaseContender {
   /** Attempts and withdrawal take turns, so that one request of ours is under way and no more. */
   private turn: Promise<unknown> = Promise.resolve();
   private taken = false;
+  /** Once in each attempt. */
+  private mayBeThrottled = true;
 
   constructor(private readonly requests: TenureRequests) {}
 
@@ -74,6 +76,7 @@ export class LeaseContender {
 
   private async tryRounds(request: AttemptRequest): Promise<LeaseAttempt> {
     if (this.taken) throw new Error(`${this.requests.ownerId} has had its turn`);
+    this.mayBeThrottled = true;
     let base = this.knownWithoutReading();
     let refusal: LeaseAttempt = { kind: "held" };
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -174,8 +177,11 @@ export class LeaseContender {
         from: sentAt,
       });
     } catch (error) {
-      // The loser of a race may be told to slow down instead of being told that it lost: look who is there.
-      if (error instanceof TransientLeaseStoreError && error.throttled) return "again";
+      // The loser of a race may be told to slow down instead of being told that it lost: look who is there. Where nobody
+      // is, the store's own words are the answer, and not that somebody holds it.
+      const looksAgain = error instanceof TransientLeaseStoreError && error.throttled && this.mayBeThrottled;
+      this.mayBeThrottled = false;
+      if (looksAgain) return "again";
       throw error;
     }
   }

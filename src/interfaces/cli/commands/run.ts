@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { performance } from "node:perf_hooks";
 import { budgets } from "../../../application/operations/budgets";
-import { LockCancelledError, LockError } from "../../../application/ports/lock-errors";
+import { LockCancelledError, LockError, LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";
 import { exitStatus, statusOf, UsageError } from "../exit-status";
@@ -14,6 +14,9 @@ import { WaitingNotice } from "../run/waiting-notice";
 
 /** Signals are passed on to the group as long as anything of it lives. */
 const never = new AbortController().signal;
+
+/** What a service that answers needs to strike a waiter off. */
+const FAREWELL_MS = 500;
 
 /** In characters: enough to recognize a command, and short enough for a line. */
 const LONGEST_PURPOSE = 200;
@@ -68,6 +71,7 @@ export function runCommandOnce(context: CommandContext): Command {
           task,
           (locks) => runTask(context, locks, signals, task, [command, ...args], options),
           (line) => context.output().error(line),
+          signals.enough,
         );
       } finally {
         signals.close();
@@ -116,7 +120,8 @@ async function runTask(
           });
         } finally {
           witness?.close();
-          signals.leaving();
+          // There is nothing left to give back.
+          if (hold.signal.aborted) signals.hurry();
         }
       },
       {
@@ -133,10 +138,14 @@ async function runTask(
     if (!(error instanceof LockError)) throw error;
     output.failure(error);
     const { stoppedBy } = signals;
+    // Who does not answer a claim does not answer a farewell, and who has been stopped has no time for one.
+    if (error instanceof LockUnavailableError) signals.hurry();
+    if (error instanceof LockCancelledError) signals.hurry(FAREWELL_MS);
     if (error instanceof LockCancelledError && stoppedBy !== undefined)
       context.end(statusOfSignal(stoppedBy), stoppedBy);
     else context.end(statusOf(error) ?? exitStatus.failed);
   } finally {
+    signals.leaving();
     notice.end();
   }
 }

@@ -19,13 +19,15 @@ const forTheCommandAlone: readonly PassedOnSignal[] = ["SIGUSR1", "SIGUSR2"];
 
 /**
  * What a signal means to `run`: before the command runs it ends the wait, then it is the command's, then it ends the wait
- * for what the command left behind, and afterwards nothing, because giving the lock back takes no longer than a moment. If it does, a second signal ends the process at
- * once. One set of listeners from the first to the last: in between, a signal would end the process by default, with a
+ * for what the command left behind, and afterwards the one for a lock service that is slow to take the lock back. A second
+ * one ends the process at once. One set of listeners from the first to the last: in between, a signal would end the process by default, with a
  * command that is just being started.
  */
 export class RunSignals {
   private phase: Phase = { is: "waiting" };
   private readonly stopping = new AbortController();
+  private readonly hurrying = new AbortController();
+  private hurryTimer: NodeJS.Timeout | undefined;
   private readonly removers: readonly (() => void)[];
   /** The first that was meant for us. */
   private first: PassedOnSignal | undefined;
@@ -67,7 +69,17 @@ export class RunSignals {
     this.phase = { is: "leaving" };
   }
 
+  /** Fires when the lock service is to be waited for no longer. */
+  get enough(): AbortSignal {
+    return this.hurrying.signal;
+  }
+
+  hurry(inMs = 0): void {
+    this.hurryTimer ??= setTimeout(() => this.hurrying.abort(), inMs);
+  }
+
   close(): void {
+    clearTimeout(this.hurryTimer);
     for (const remove of this.removers) remove();
   }
 
@@ -83,6 +95,7 @@ export class RunSignals {
     if (this.first === undefined) {
       this.first = signal;
       if (phase.is === "waiting") this.stopping.abort();
+      else this.hurrying.abort();
       return;
     }
     this.close();

@@ -1,5 +1,5 @@
-// What waiting costs, and how exactly it ends: waits for a file lock that another process keeps, through the acquire
-// loop that every polling adapter shares.
+// What waiting costs, and how exactly it ends: short waits for a file lock that another process keeps, through the acquire
+// loop that every polling adapter shares, and one of five minutes for each lock.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,9 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLockProvider } from "../../src/infrastructure/locking/file/file-lock-provider";
 import { LockError } from "../../src/application/ports/lock-errors";
+import { GcsStandIn } from "../../tests/support/gcs-stand-in/gcs-stand-in";
+import { waitAtEach, type WaitsWith } from "../../tests/support/long-waits";
+import { postgresAnswers, redisAnswers } from "../../tests/support/probes";
+import { serverUrl } from "../../tests/support/server-availability";
+import { HOLDFAST } from "../load/holdfast-server";
 import { quantile } from "../measuring/row";
 import { compare, inMilliseconds, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
+import { ownDatabase } from "../store/own-database";
 
 const SUITE = "wait";
 const BUDGETS_MS = [30, 100, 250, 500, 1_000];
@@ -17,6 +23,7 @@ const BUDGETS_MS = [30, 100, 250, 500, 1_000];
 const IDS = ["id:0", "id:1", "id:2", "id:3"];
 const LATE_MS = 20;
 const CPU_SHARE = 0.001;
+const asShare = (value: number): string => `${(value * 100).toFixed(3)} %`;
 
 export async function wait(bench: Bench): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-wait-"));
@@ -39,39 +46,54 @@ export async function wait(bench: Bench): Promise<void> {
         show: inMilliseconds,
       }),
     );
-    const waitMs = bench.size(60_000, 200);
-    // The warm-up is as long: until the engine has collected what start-up left, which is not what waiting costs.
-    const cpu = await sideBySide(bench.size(2, 1), {
-      ours: () => cpuMs(() => waitInVain(locks, "id:0", waitMs)),
-      limit: async () => waitMs * CPU_SHARE,
-    });
-    bench.report(
-      compare({
-        suite: SUITE,
-        work: "CPU of a wait of 60 s, file lock",
-        against: "0.1 % of one CPU",
-        atMost: 1,
-        ours: cpu.ours,
-        theirs: cpu.limit,
-        show: inMilliseconds,
-      }),
-    );
-    const idleMs = await cpuMs(() => new Promise((resolve) => setTimeout(resolve, waitMs)));
-    bench.report(
-      compare({
-        suite: SUITE,
-        work: "CPU of a wait of 60 s, file lock",
-        against: "a process that sleeps as long",
-        ours: cpu.ours,
-        theirs: cpu.ours.map(() => idleMs),
-        show: inMilliseconds,
-      }),
-    );
+    await longWaits(bench, folder);
   } finally {
     await locks.close();
     holder.disconnect();
     await once(holder, "exit");
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** Each lock once, all at the same time, each with a process that holds it and one that waits for it. */
+async function longWaits(bench: Bench, folder: string): Promise<void> {
+  const seconds = bench.size(300, 3);
+  const standIn = await GcsStandIn.start({ buckets: ["locks"] });
+  const adapters: Record<string, WaitsWith> = {
+    memory: { library: "memory" },
+    "file, kernel": { locks: "file:kernel?mode=kernel" },
+    "file, exclusive-create": { locks: "file:created?mode=exclusive-create" },
+    "gs:": { locks: "gs://locks/long" },
+  };
+  const redis = serverUrl("redis");
+  if (await redisAnswers(redis)) adapters["Redis"] = { locks: redis };
+  else bench.leaveOut("a long wait for Redis", "no Redis answers");
+  const server = serverUrl("postgres");
+  const database = (await postgresAnswers(server)) ? await ownDatabase(server) : undefined;
+  if (database === undefined) bench.leaveOut("a long wait for PostgreSQL", "no PostgreSQL answers");
+  else {
+    adapters["PostgreSQL"] = { locks: database.url };
+    adapters["PostgreSQL, lease"] = { library: "lease", url: database.url };
+  }
+  const { waits, wakeUpMs } = await waitAtEach(adapters, {
+    main: HOLDFAST,
+    folder,
+    seconds,
+    // Until the engine has collected what start-up left, which is not what waiting costs.
+    settledMs: bench.size(30_000, 0),
+    env: { STORAGE_EMULATOR_HOST: standIn.url },
+  });
+  await database?.drop();
+  await standIn.close();
+  const idle = wakeUpMs / 1_000;
+  for (const { adapter, cpuShare, lateMs } of waits) {
+    const cpu = { suite: SUITE, work: `CPU of a wait of five minutes, ${adapter}`, show: asShare };
+    const limit = { against: "0.1 % of a core", theirs: [CPU_SHARE], atMost: 1 };
+    bench.report(compare({ ...cpu, ...limit, ours: [cpuShare] }));
+    const beside = { against: "a process that wakes up once a second", theirs: [idle] };
+    bench.report(compare({ ...cpu, ...beside, ours: [cpuShare] }));
+    const late = { suite: SUITE, work: `its lateness, ${adapter}`, against: "1 s", atMost: 1 };
+    bench.report(compare({ ...late, ours: [Math.abs(lateMs)], theirs: [1_000], show: inMilliseconds }));
   }
 }
 
@@ -85,13 +107,6 @@ async function p99OvershootMs(locks: FileLockProvider, times: number): Promise<n
     overshootsMs.sort((a, b) => a - b),
     0.99,
   );
-}
-
-async function cpuMs(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
 }
 
 async function waitInVain(locks: FileLockProvider, id: string, budgetMs: number): Promise<number> {

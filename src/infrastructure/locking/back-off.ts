@@ -1,7 +1,11 @@
 const FIRST_MS = 10;
-const LONGEST_MS = 1000;
+const DOUBLED_UP_TO_MS = 1000;
+/** From there on a tenth longer each time: nobody waits much longer than it had to, and hours cost next to nothing. */
+const SLOW_GROWTH = 1.1;
+/** Who is in front at a lease has to look again before its turn is over (`yieldMs`, 5 s). */
+const LONGEST_MS = 4000;
 
-/** How long to leave a backend alone between two attempts: 10 ms, doubling to 1 s, a quarter of it by chance. */
+/** How long to leave a backend alone between two attempts: 10 ms, doubling to 1 s, slowly on to 4 s, a quarter of it by chance. */
 export class BackOff {
   private baseMs = FIRST_MS;
 
@@ -9,7 +13,10 @@ export class BackOff {
 
   next(): number {
     const delayMs = this.baseMs * (0.75 + this.random() / 4);
-    this.baseMs = Math.min(this.baseMs * 2, LONGEST_MS);
+    this.baseMs =
+      this.baseMs < DOUBLED_UP_TO_MS
+        ? Math.min(this.baseMs * 2, DOUBLED_UP_TO_MS)
+        : Math.min(this.baseMs * SLOW_GROWTH, LONGEST_MS);
     return delayMs;
   }
 

@@ -16,7 +16,8 @@ import type { Standing } from "./standing";
 import type { Ticket, TicketQueue } from "./ticket-queue";
 import { limitOf } from "./wait-limit";
 
-const PROGRESS_EVERY_MS = 1000;
+/** Progress is told at most once a second; later on less often, but someone may be watching. */
+const PROGRESS_MS = { least: 1000, most: 5000 };
 /** What a single attempt is given: time for one request, whatever release or attempt of ours is in its way. */
 const SINGLE_ATTEMPT_MS = 2000;
 const NOT_IN_LINE = (): void => {};
@@ -41,6 +42,7 @@ export class Wait implements Observed, Due {
   private deadline: Ticket<Due> | undefined;
   private stopListening: (() => void) | undefined;
   private stopProgress: (() => void) | undefined;
+  private progressToldMs = 0;
 
   constructor(
     readonly resourceId: string,
@@ -107,6 +109,13 @@ export class Wait implements Observed, Due {
     this.announce({ type: "wait_started" });
     // An observer may have cancelled the wait just now; nothing may be armed after that.
     if (isObserved(this) && !this.hasVerdict()) this.announceProgress();
+  }
+
+  /** Waking up costs more than what there is to do: progress is told along with an attempt where it can be. */
+  retry(attempt: number): void {
+    this.announce({ type: "retried", attempt });
+    const isDue = this.elapsedMs - this.progressToldMs >= PROGRESS_MS.least;
+    if (this.stopProgress !== undefined && isDue) this.progressed();
   }
 
   /** Settles as `start` says, or rejects as soon as the wait is given up, after undoing what `start` did. */
@@ -209,10 +218,16 @@ export class Wait implements Observed, Due {
   }
 
   private announceProgress(): void {
-    this.stopProgress = this.settings.clock.after(PROGRESS_EVERY_MS, () => {
-      this.announceProgress();
-      this.announce({ type: "progressed" });
-    });
+    const { least, most } = PROGRESS_MS;
+    this.progressToldMs = this.elapsedMs;
+    const pauseMs = Math.min(Math.max(this.elapsedMs / 5, least), most);
+    this.stopProgress = this.settings.clock.after(pauseMs, () => this.progressed());
+  }
+
+  private progressed(): void {
+    this.stopProgress?.();
+    this.announceProgress();
+    this.announce({ type: "progressed" });
   }
 
   private cancelled(): LockError {

@@ -31,7 +31,7 @@ export async function acquireTenure(
   try {
     for (let attempt = 1; ; attempt += 1) {
       wait.check();
-      if (attempt > 1) wait.announce({ type: "retried", attempt });
+      if (attempt > 1) wait.retry(attempt);
       const askedMs = clock.monotonicMs();
       const answer = await wait.orGivenUp<Answer>((resolve) => {
         void place.ask(request).then(resolve);

@@ -420,6 +420,22 @@ describe("LinedLockProvider", () => {
       await leaves();
     });
 
+    it("become rare: a wait of five minutes wakes up some hundred times, and never waits four seconds", async () => {
+      backend.announcesReleases = false;
+      const { leaves } = await stranger("a");
+      const elapsed: number[] = [];
+      const observer = { notify: (event: LockEvent) => void elapsed.push(event.elapsedMs) };
+      const waiting = locks.withLock("a", async () => 1, { timeout: 300_000, observer });
+      const told = expect(waiting).rejects.toBeInstanceOf(LockTimeoutError);
+      await clock.advance(300_000);
+      await told;
+      const wakeUps = [...new Set(elapsed)];
+      expect(wakeUps.length).toBeLessThan(150);
+      const pauses = wakeUps.map((ms, n) => ms - (wakeUps[n - 1] ?? 0));
+      expect(Math.max(...pauses)).toBeLessThan(4_001);
+      await leaves();
+    });
+
     it.each(["wait_started", "retried", "progressed"])(
       "stop for good when an observer cancels the wait at %s",
       async (at) => {

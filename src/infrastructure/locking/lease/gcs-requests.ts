@@ -1,6 +1,7 @@
 import type { Storage } from "@google-cloud/storage";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { exchange } from "./gcs-exchange";
 
 export interface GcsRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -30,12 +31,12 @@ interface Transport {
 const PROXIES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 /**
- * Requests under the client's credentials and proxies, each with one bound from its first byte to the last of its answer.
- * At the bound its socket is destroyed: the client's own bound on a body leaves the socket open, and a process with an
- * open socket does not end.
+ * Requests under the client's credentials, each with one bound from its first byte to the last of its answer. At the
+ * bound its socket is destroyed: the client's own bound on a body leaves the socket open, and a process with an open
+ * socket does not end. The client's transport carries them only where there is a proxy, of which it knows: it takes as
+ * much computing as all the rest of a look, and a process that waits for a lock does little else.
  */
 export class GcsRequests {
-  private readonly transport: Transport;
   private readonly agent: HttpAgent | undefined;
   private readonly underWay = new Set<AbortController>();
   private isClosed = false;
@@ -43,20 +44,15 @@ export class GcsRequests {
   constructor(
     private readonly client: Storage,
     private readonly timeoutMs: number,
-    isEmulated: boolean,
+    /** An emulator asks for no credentials, and there may be none. */
+    private readonly isEmulated: boolean,
   ) {
-    const { authClient } = client;
-    // An emulator asks for no credentials, and there may be none.
-    const { DefaultTransporter } = authClient.constructor as unknown as {
-      readonly DefaultTransporter: new () => Transport;
-    };
-    this.transport = isEmulated ? new DefaultTransporter() : authClient;
     const isProxied = PROXIES.some((name) => (process.env[name] ?? "") !== "");
     const Agent = client.apiEndpoint.startsWith("http://") ? HttpAgent : HttpsAgent;
     this.agent = isProxied ? undefined : new Agent({ keepAlive: true });
   }
 
-  async send({ method, path, query, headers, body }: GcsRequest): Promise<GcsAnswer> {
+  async send(request: GcsRequest): Promise<GcsAnswer> {
     if (this.isClosed) throw new Error("the connection is closed");
     const ending = new AbortController();
     this.underWay.add(ending);
@@ -66,23 +62,14 @@ export class GcsRequests {
     const timer = setTimeout(() => {
       ending.abort(new Error(`no answer within ${this.timeoutMs} ms`));
     }, this.timeoutMs);
+    const { agent } = this;
+    const answer =
+      agent === undefined
+        ? this.throughProxy(request, ending.signal)
+        : this.direct(request, agent, ending.signal);
     try {
-      const answer = this.transport.request({
-        method,
-        url: `${this.client.apiEndpoint}${path}`,
-        ...(query !== undefined && { params: query }),
-        ...(headers !== undefined && { headers }),
-        ...(body !== undefined && { data: body }),
-        responseType: "arraybuffer",
-        validateStatus: () => true,
-        // What is stored is wanted as it is: its length tells whether all of it came.
-        compress: false,
-        ...(this.agent !== undefined && { agent: this.agent }),
-        signal: ending.signal,
-      });
       // Also while credentials are fetched, which no signal ends.
-      const { status, headers: answered, data } = await Promise.race([answer, given]);
-      return { status, headers: answered, bytes: Buffer.from(data) };
+      return await Promise.race([answer, given]);
     } finally {
       clearTimeout(timer);
       this.underWay.delete(ending);
@@ -94,5 +81,44 @@ export class GcsRequests {
     this.isClosed = true;
     for (const ending of this.underWay) ending.abort(new Error("the connection is closed"));
     this.agent?.destroy();
+  }
+
+  private async direct(request: GcsRequest, agent: HttpAgent, signal: AbortSignal): Promise<GcsAnswer> {
+    const { method, path, query = {}, body } = request;
+    const given = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const url = `${this.client.apiEndpoint}${path}${given.length === 0 ? "" : `?${given.join("&")}`}`;
+    const identity = this.isEmulated ? {} : await this.client.authClient.getRequestHeaders(url);
+    const headers = { ...identity, ...request.headers };
+    return exchange(url, { method, headers, ...(body !== undefined && { body }) }, { agent, signal });
+  }
+
+  private async throughProxy(request: GcsRequest, signal: AbortSignal): Promise<GcsAnswer> {
+    const { method, path, query, headers, body } = request;
+    const {
+      status,
+      headers: answered,
+      data,
+    } = await this.transport().request({
+      method,
+      url: `${this.client.apiEndpoint}${path}`,
+      ...(query !== undefined && { params: query }),
+      ...(headers !== undefined && { headers }),
+      ...(body !== undefined && { data: body }),
+      responseType: "arraybuffer",
+      validateStatus: () => true,
+      // What is stored is wanted as it is: its length tells whether all of it came.
+      compress: false,
+      signal,
+    });
+    return { status, headers: answered, bytes: Buffer.from(data) };
+  }
+
+  private transport(): Transport {
+    const { authClient } = this.client;
+    if (!this.isEmulated) return authClient;
+    const { DefaultTransporter } = authClient.constructor as unknown as {
+      readonly DefaultTransporter: new () => Transport;
+    };
+    return new DefaultTransporter();
   }
 }

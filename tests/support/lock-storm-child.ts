@@ -1,42 +1,64 @@
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { LockError } from "../../src/application/ports/lock-errors";
+import type { LockProvider } from "../../src/application/ports/lock-provider";
+import { FileLockProvider } from "../../src/infrastructure/locking/file/file-lock-provider";
+import { GcsLeaseLockProvider } from "../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
 import { RedisLeaseLockProvider } from "../../src/infrastructure/locking/lease/redis-lease-lock-provider";
+import { NoOpLockProvider } from "../../src/infrastructure/locking/no-op-lock-provider";
 import { PostgresLockProvider } from "../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { QUICK_LEASE } from "./gcs-locks";
+import type { StormKind } from "./lock-storm";
 
 // Locks one id again and again, and says on its output at which moments it was certain to be inside. Its clock is the
 // machine's monotonic one, the same for all processes.
 
-const [kind = "", url = "", space = "", timeoutMs = ""] = process.argv.slice(2);
-const locks =
-  kind === "redis"
-    ? new RedisLeaseLockProvider(url, { keyPrefix: space, lease: QUICK_LEASE })
-    : new PostgresLockProvider(url, { schema: space, heartbeatMs: 500, answerTimeoutMs: 3_000 });
+const [kind = "", place = "", timeoutMs = ""] = process.argv.slice(2);
+
+const providers: Record<StormKind, () => LockProvider & { close?(): Promise<void> }> = {
+  postgres: () =>
+    new PostgresLockProvider(place, { schema: "storm", heartbeatMs: 500, answerTimeoutMs: 3_000 }),
+  redis: () => new RedisLeaseLockProvider(place, { keyPrefix: "storm:", lease: QUICK_LEASE }),
+  gcs: () => new GcsLeaseLockProvider("gs://locks/storm", { emulatorHost: place, lease: QUICK_LEASE }),
+  kernel: () => new FileLockProvider({ directory: place, mode: "kernel" }),
+  "exclusive-create": () => new FileLockProvider({ directory: place, mode: "exclusive-create" }),
+  nothing: () => new NoOpLockProvider(),
+};
+const locks = providers[kind as StormKind]();
 
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
-/** A process that stood still cannot be blamed for what became late meanwhile. */
-let stoodStillAtMs = -Infinity;
+/** For how long this process did not get to run, since it began: nobody can be blamed for what became late meanwhile. */
+const TICK_MS = 20;
+let stalledMs = 0;
 let tickedMs = nowMs();
+const sinceTickMs = (): number => Math.max(0, nowMs() - tickedMs - TICK_MS);
 setInterval(() => {
-  if (nowMs() - tickedMs > 250) stoodStillAtMs = nowMs();
+  stalledMs += sinceTickMs();
   tickedMs = nowMs();
-}, 50).unref();
+}, TICK_MS).unref();
 
+/** How long something takes, without what the machine did not let this process do. */
+function stopwatch(): () => number {
+  const [beganMs, hadStalledMs] = [nowMs(), stalledMs + sinceTickMs()];
+  return () => nowMs() - beganMs - (stalledMs + sinceTickMs() - hadStalledMs);
+}
+
+const LONG_MS = 1_200;
 let isOver = false;
 process.once("SIGTERM", () => (isOver = true));
 
 async function run(): Promise<void> {
   while (!isOver) {
-    const beganMs = nowMs();
+    const took = stopwatch();
     try {
       await locks.withLock(
         "hot",
         async (hold) => {
           const isLong = Math.random() < 0.1;
-          for (let step = 0; step < (isLong ? 400 : 4); step += 1) {
+          const fromMs = nowMs();
+          for (let step = 0; isLong ? nowMs() < fromMs + LONG_MS : step < 4; step += 1) {
             // Before the question, so that it is true of this moment if it is true at all.
             const askedMs = nowMs();
             hold.assertHeld();
@@ -49,14 +71,13 @@ async function run(): Promise<void> {
       );
     } catch (error) {
       if (!(error instanceof LockError)) throw error;
-      const tookMs = nowMs() - beganMs;
+      say(`refused ${error.code} ${took()}`);
       await pause(50);
-      if (stoodStillAtMs < beganMs) say(`refused ${error.code} ${tookMs}`);
     }
   }
-  const closingMs = nowMs();
-  await locks.close();
-  say(`closed ${nowMs() - closingMs}`);
+  const took = stopwatch();
+  await locks.close?.();
+  say(`closed ${took()}`);
   process.exit(0);
 }
 

@@ -74,6 +74,7 @@ function partsOf(pid: number, steps: Steps<Disk>): ExclusiveLockParts {
           guard(disk, path);
           disk.files.delete(path);
         }),
+      setAside: (path) => steps.take(`copies ${path}`, () => {}),
     },
     fateOf: async ({ pid: other }) =>
       other === LONG_DEAD
@@ -123,6 +124,8 @@ interface Scenario {
   readonly crashes: number;
   /** Files there at the start, each by the long dead process. */
   readonly leftOver?: readonly string[];
+  /** What a power failure has made of those files. */
+  readonly zeros?: boolean;
   readonly sabotage?: Sabotage;
   readonly operator?: boolean;
 }
@@ -142,7 +145,10 @@ function explore(scenario: Scenario): Promise<Exploration> {
   return exploreAll<Disk>({
     shared: () => ({
       files: new Map(
-        (scenario.leftOver ?? [LOCK]).map((path) => [path, serializeRecord(recordOf(LONG_DEAD))]),
+        (scenario.leftOver ?? [LOCK]).map((path) => [
+          path,
+          scenario.zeros === true ? "\0\0" : serializeRecord(recordOf(LONG_DEAD)),
+        ]),
       ),
       dead: new Set([LONG_DEAD]),
       inside: new Set(),
@@ -194,6 +200,8 @@ describe("an exclusively created lock file whose holder is dead, in every order 
     { processes: 2, attempts: 2, crashes: 1, leftOver: [LOCK, "L.breaking"] },
     { processes: 2, attempts: 1, crashes: 0, leftOver: [LOCK, "L.breaking", "L.breaking.breaking"] },
     { processes: 3, attempts: 1, crashes: size(1, 0), leftOver: [] },
+    { processes: 2, attempts: 2, crashes: 1, zeros: true },
+    { processes: 2, attempts: 1, crashes: 0, zeros: true, leftOver: [LOCK, "L.breaking"] },
   ] satisfies Scenario[]) {
     it(`lets one in at a time, and the next one in at the end: ${JSON.stringify(scenario)}`, async () => {
       const { states, failure } = await explore(scenario);

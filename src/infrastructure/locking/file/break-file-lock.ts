@@ -1,16 +1,12 @@
-import { appendFile } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { join } from "node:path";
 import { nonce } from "../nonce";
+import { appendAudit } from "./audit-file";
 import { removeExclusively } from "./exclusive-lock";
-import { foreignFile, inWords, orUnavailable } from "./file-lock-errors";
+import { foreignFile, orUnavailable, UnusableLockFileError } from "./file-lock-errors";
 import { showFileLock, type ListedFileLock } from "./list-file-locks";
 import { NodeLockFiles } from "./lock-files";
 import { fateOfRecord, ownerIdOf, parseRecord, type LockRecord } from "./lock-record";
 import { LocalProcesses } from "./process-identity";
-
-/** One line of JSON per broken lock, beside the locks. */
-export const AUDIT_FILE = "AUDIT";
 
 export interface LockBreak {
   readonly at: string;
@@ -53,11 +49,12 @@ async function breakIt(
 ): Promise<BreakResult> {
   const lock = await showFileLock(directory, resourceId);
   if (lock === null || lock.state === "free") return { outcome: "not_held" };
+  if (lock.remark !== undefined) throw new UnusableLockFileError(lock.remark);
   if (lock.mode === "kernel") return { outcome: "end_the_processes", lock };
   const files = new NodeLockFiles();
   const processes = new LocalProcesses();
   const record = parseRecord((await files.read(lock.file)) ?? "");
-  if (record === "empty") return { outcome: "not_held" };
+  if (record === "empty" || record === "zeros") return { outcome: "not_held" };
   if (typeof record === "string") throw foreignFile(lock.file);
 
   const self = processes.self();
@@ -83,16 +80,8 @@ async function breakIt(
   const isMeant = (found: LockRecord) => ownerIdOf(found) === ifHeldBy;
   const fateOf = (found: LockRecord) => fateOfRecord(found, processes);
   // First the line, then the deed: no lock is ever broken without a trace.
-  const write = () => appendAudit(join(directory, AUDIT_FILE), audit);
+  const write = async () => appendAudit(directory, audit);
   const changed = await removeExclusively({ files, fateOf }, lock.file, claim, isMeant, write);
   if (changed === "changed") return { outcome: "broken", audit };
   return changed === "busy" ? { outcome: "busy" } : { outcome: "held_by_another", lock };
-}
-
-async function appendAudit(path: string, audit: LockBreak): Promise<void> {
-  try {
-    await appendFile(path, `${JSON.stringify(audit)}\n`, { mode: 0o600, flush: true });
-  } catch (error) {
-    throw inWords(error, `write to ${path}`);
-  }
 }

@@ -1,6 +1,8 @@
 import { realpath } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { LockTimeoutError } from "../../../application/ports/lock-errors";
+import type { LockHolder } from "../../../application/ports/lock-provider";
 import type { Tenure } from "../lock-backend";
 import { FileLockBackend } from "./file-lock-backend";
 import { orUnavailable } from "./file-lock-errors";
@@ -34,7 +36,8 @@ export class DataDirectoryLock {
     if (attempt.kind === "acquired") return new DataDirectoryLock(backend, attempt.tenure);
     await backend.close();
     const limit = { timeout: 0, source: "the rule that one process at a time opens this data" };
-    throw new LockTimeoutError(path, 0, limit, attempt.holder, advice);
+    const { holder } = attempt;
+    throw new LockTimeoutError(path, 0, limit, holder, advice + orBreak(resourceId, dirname(path), holder));
   }
 
   /** Throws `LockLostError` if somebody has removed the lock's file. */
@@ -46,6 +49,13 @@ export class DataDirectoryLock {
     await this.tenure.release();
     await this.backend.close();
   }
+}
+
+/** On another host, or in a container that is no more, nobody here can tell whether it lives. */
+function orBreak(resourceId: string, directory: string, holder: LockHolder | undefined): string {
+  if (holder?.host === undefined || holder.host === hostname()) return "";
+  const command = `holdfast locks break ${resourceId} --if-held-by ${holder.ownerId} --locks file:${join(directory, DIRECTORY)}`;
+  return `; if ${holder.host} is gone for certain: ${command}`;
 }
 
 /** The directory is made if it is missing, because the lock lies in it; links are resolved, because they share the data. */

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   removeExclusively,
@@ -6,10 +5,12 @@ import {
   takeExclusively,
   type ExclusiveLockParts,
 } from "./exclusive-lock";
+import { UnusableLockFileError } from "./file-lock-errors";
 import type { HeldFile } from "./file-tenure";
 import type { ModeAttempt } from "./kernel-mode";
-import type { LockFiles } from "./lock-files";
+import { isMissing, type LockFiles } from "./lock-files";
 import { fateOfRecord, holderOf, parseRecord, type LockRecord } from "./lock-record";
+import { readNow } from "./plain-file";
 import type { Fate, Processes } from "./process-identity";
 
 /** Somebody replacing a file needs milliseconds; more than the longest pause means that it is stopped, not slow. */
@@ -81,9 +82,10 @@ export class ExclusiveCreateMode {
 function whyNotOwn(path: string, nonce: string): string | null {
   let content: string;
   try {
-    content = readFileSync(path, "utf8");
+    content = readNow(path);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? `${path} was removed` : null;
+    if (isMissing(error)) return `${path} was removed`;
+    return error instanceof UnusableLockFileError ? `${path} was replaced` : null;
   }
   const record = parseRecord(content);
   if (typeof record === "string") return `${path} was overwritten`;

@@ -65,17 +65,21 @@ async function take(parts: ExclusiveLockParts, path: string, own: LockRecord, le
     return winner.nonce === own.nonce ? { taken: true } : { taken: false, by: winner };
   }
   const record = parseRecord(seen);
-  if (typeof record === "string") throw foreignFile(path);
-  if ((await parts.fateOf(record)) !== "gone") return { taken: false, by: record };
+  if (typeof record === "string" && record !== "zeros") throw foreignFile(path);
+  if (record !== "zeros" && (await parts.fateOf(record)) !== "gone") return { taken: false, by: record };
 
-  // The dead change nothing any more: as long as the bytes are those that were judged, the judgement stands.
+  // The dead change nothing any more: as long as the bytes are those that were judged, the judgement stands. Zeros are
+  // nobody's: whoever wrote a record there looks at it, and takes it for lost.
   const replaced = await underBreaker(
     parts,
     path,
     own,
     level,
     (now) => now === seen,
-    () => files.replace(path, serializeRecord(own)),
+    async () => {
+      if (record === "zeros") await files.setAside(path);
+      await files.replace(path, serializeRecord(own));
+    },
   );
   return replaced === "changed" ? { taken: true } : { taken: false, by: undefined };
 }

@@ -1,6 +1,8 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import { foreignFile, inWords } from "./file-lock-errors";
-import { READ_WRITE_OR_CREATE } from "./lock-files";
+import { isZeros } from "./lock-record";
+import { openToWrite } from "./plain-file";
+import { setAside } from "./set-aside";
 
 /** Holds any millisecond and any 63-bit number; of fixed width, so that one write replaces the whole number. */
 const DIGITS = 20;
@@ -12,7 +14,7 @@ const LINE_END = 1;
  */
 export function drawFence(path: string, nowMs: number): bigint {
   try {
-    const fd = openSync(path, READ_WRITE_OR_CREATE, 0o600);
+    const fd = openToWrite(path);
     try {
       const previous = numberIn(fd, path);
       const now = BigInt(Math.floor(nowMs));
@@ -31,6 +33,12 @@ function numberIn(fd: number, path: string): bigint {
   // One more than it should hold: somebody else's file may begin like ours.
   const buffer = Buffer.alloc(DIGITS + LINE_END + 1);
   const text = buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0));
-  if (text !== "" && !/^\d{20}\n$/.test(text)) throw foreignFile(path);
-  return text === "" ? 0n : BigInt(text.trimEnd());
+  if (text === "") return 0n;
+  if (isZeros(text)) {
+    setAside(path);
+    // What it held was no later than its last write, by the clock of that time, but for an id in constant use.
+    return BigInt(Math.ceil(fstatSync(fd).mtimeMs));
+  }
+  if (!/^\d{20}\n$/.test(text)) throw foreignFile(path);
+  return BigInt(text.trimEnd());
 }

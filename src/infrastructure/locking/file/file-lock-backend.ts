@@ -11,6 +11,7 @@ import { openLockDirectory, type FileLockMode } from "./lock-directory";
 import { fenceFileName, lockFileName } from "./lock-file-name";
 import { isMissing, NodeLockFiles, sweepAside, type LockFiles } from "./lock-files";
 import type { LockRecord } from "./lock-record";
+import { networkFilesystemOf } from "./network-filesystem";
 import { LocalProcesses, type Processes } from "./process-identity";
 import { ReleaseWatch } from "./release-watch";
 
@@ -22,6 +23,8 @@ export interface FileLockOptions {
   readonly files?: LockFiles;
   readonly processes?: Processes;
   readonly loadKernelLocks?: () => KernelLocks;
+  /** Default: as Linux tells. */
+  readonly networkFilesystemOf?: (directory: string) => Promise<string | null>;
   /** Wall clock, for people and for fencing tokens. */
   readonly nowMs?: () => number;
 }
@@ -130,12 +133,8 @@ export class FileLockBackend implements LockBackend {
 
   private async openMode(): Promise<Mode> {
     const files = this.options.files ?? new NodeLockFiles();
-    const load = this.options.loadKernelLocks ?? loadKernelLocks;
-    const opened = await openLockDirectory(
-      { files, loadKernelLocks: load },
-      this.directory,
-      this.options.mode ?? "auto",
-    );
+    const parts = { files, loadKernelLocks, networkFilesystemOf, ...this.options };
+    const opened = await openLockDirectory(parts, this.directory, this.options.mode ?? "auto");
     // In kernel mode nothing is written aside but `MODE`, and the directory may be full of locks.
     if (opened.mode === "exclusive-create") await sweepAside(opened.path, this.nowMs());
     const { processes } = this;

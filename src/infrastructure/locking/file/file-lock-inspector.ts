@@ -28,13 +28,23 @@ export class FileLockInspector implements LockInspector {
   }
 }
 
-function inspected({ resourceId, state, file, holder, processes, mode }: ListedFileLock): InspectedLock {
+function inspected({
+  resourceId,
+  state,
+  file,
+  holder,
+  processes,
+  mode,
+  remark,
+}: ListedFileLock): InspectedLock {
+  const remarks = [remark, mode === "exclusive-create" ? "exclusive-create mode" : undefined];
+  const said = remarks.filter((one) => one !== undefined);
   return {
     resourceId,
     state,
     where: file,
     ...(holder === undefined ? {} : { holder }),
     ...(processes.length === 0 ? {} : { processes }),
-    ...(mode === "exclusive-create" ? { remark: "exclusive-create mode" } : {}),
+    ...(said.length === 0 ? {} : { remark: said.join("; ") }),
   };
 }

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { KernelLocks } from "./kernel-locks";
 import { MODE_FILE } from "./lock-directory";
-import { READ_ONLY } from "./lock-files";
+import { openToRead } from "./plain-file";
 
 /** Who has which kernel lock, without touching the locks themselves. Linux tells; elsewhere nobody does. */
 export interface KernelLockTable {
@@ -36,7 +35,7 @@ export async function readKernelLockTable(
 
 async function deviceAsTheKernelCallsIt(directory: string, kernelLocks: KernelLocks): Promise<string | null> {
   const path = join(directory, MODE_FILE);
-  const file = await open(path, READ_ONLY);
+  const file = await openToRead(path);
   try {
     if (!kernelLocks.tryLock(file.fd, { shared: true })) return null;
     const info = readFileSync(`/proc/self/fdinfo/${file.fd}`, "utf8");

@@ -1,11 +1,12 @@
-import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statSync, writeSync } from "node:fs";
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import { foreignFile, inWords } from "./file-lock-errors";
 import type { HeldFile } from "./file-tenure";
 import type { KernelLocks } from "./kernel-locks";
-import { READ_WRITE_OR_CREATE } from "./lock-files";
 import { fateOfRecord, holderOf, parseRecord, serializeRecord, type LockRecord } from "./lock-record";
+import { openToWrite } from "./plain-file";
 import type { Processes } from "./process-identity";
+import { setAside } from "./set-aside";
 
 export type ModeAttempt =
   { readonly held: HeldFile } | { readonly held?: undefined; readonly holder?: LockHolder };
@@ -38,7 +39,10 @@ export class KernelMode {
         return {};
       }
       const found = readWhole(fd);
-      if (parseRecord(found) === "foreign") throw foreignFile(path);
+      const record = parseRecord(found);
+      if (record === "foreign") throw foreignFile(path);
+      // A copy: the file itself stays, because others may be waiting on it.
+      if (record === "zeros") setAside(path);
       return { held: this.hold(fd, path, own, overwrite(fd, own, found)) };
     } catch (error) {
       // Closing ends the lock: nobody else has this descriptor yet.
@@ -81,7 +85,7 @@ export class KernelMode {
 
 function open(path: string): number {
   try {
-    return openSync(path, READ_WRITE_OR_CREATE, 0o600);
+    return openToWrite(path);
   } catch (error) {
     throw inWords(error, `open ${path}`);
   }

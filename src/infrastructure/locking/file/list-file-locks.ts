@@ -1,19 +1,19 @@
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { LockHolder } from "../../../application/ports/lock-provider";
-import { inWords, orUnavailable } from "./file-lock-errors";
+import { inWords, orUnavailable, UnusableLockFileError } from "./file-lock-errors";
 import { readKernelLockTable, type KernelLockTable } from "./kernel-lock-table";
 import { loadKernelLocks } from "./kernel-locks";
 import { boundMode, MODE_FILE, type FileLockMode } from "./lock-directory";
 import { decodeLockName, lockFileName } from "./lock-file-name";
 import { NodeLockFiles, type LockFiles } from "./lock-files";
-import { fateOfRecord, holderOf, parseRecord, type LockRecord } from "./lock-record";
+import { fateOfRecord, holderOf, parseRecord, type LockRecord, type NoRecord } from "./lock-record";
 import { LocalProcesses, type Processes } from "./process-identity";
 
 /**
  * `abandoned`: an exclusive-create file whose holder is dead; the next caller takes it over. `unknown`: a kernel lock
- * where the platform does not tell, an exclusive-create file of another host or PID namespace (counts as held), or a
- * file that is not ours.
+ * where the platform does not tell, an exclusive-create file of another host or PID namespace (counts as held), or
+ * something that is not ours.
  */
 export type FileLockState = "held" | "free" | "abandoned" | "unknown";
 
@@ -26,6 +26,8 @@ export interface ListedFileLock {
   readonly holder?: LockHolder;
   /** Kernel mode: who has to end for the lock to be free. May include a process that was started under the lock. */
   readonly processes: readonly number[];
+  /** Why nothing can be said about it. */
+  readonly remark?: string;
 }
 
 const SUFFIX = ".lock";
@@ -87,7 +89,15 @@ async function tableOf(directory: string): Promise<KernelLockTable | null> {
 }
 
 async function describe(look: Look, file: string): Promise<ListedFileLock | null> {
-  const content = await look.files.read(file);
+  let content: string | null;
+  try {
+    content = await look.files.read(file);
+  } catch (error) {
+    if (!(error instanceof UnusableLockFileError)) throw error;
+    // One that cannot be looked at must not hide all the others.
+    const unknown = { resourceId: idFromName(file), mode: look.mode, state: "unknown", file } as const;
+    return { ...unknown, processes: [], remark: error.message };
+  }
   if (content === null) return null;
   const record = parseRecord(content);
   const known = typeof record !== "string";
@@ -103,15 +113,12 @@ async function describe(look: Look, file: string): Promise<ListedFileLock | null
   };
 }
 
-async function stateOf(
-  look: Look,
-  file: string,
-  record: LockRecord | "empty" | "foreign" | "torn",
-): Promise<FileLockState> {
+async function stateOf(look: Look, file: string, record: LockRecord | NoRecord): Promise<FileLockState> {
   if (look.mode === "kernel") {
     if (look.table === null) return "unknown";
     return look.table.isHeld(file) ? "held" : "free";
   }
+  if (record === "zeros") return "abandoned";
   if (typeof record === "string") return "unknown";
   const fate = await fateOfRecord(record, look.processes);
   return ({ alive: "held", gone: "abandoned", unknown: "unknown" } as const)[fate];

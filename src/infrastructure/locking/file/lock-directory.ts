@@ -1,9 +1,11 @@
-import { open } from "node:fs/promises";
+import { closeSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inWords, UnusableLockFileError } from "./file-lock-errors";
 import type { KernelLocks } from "./kernel-locks";
 import { makeDirectory } from "./make-directory";
-import { READ_WRITE_OR_CREATE, type LockFiles } from "./lock-files";
+import type { LockFiles } from "./lock-files";
+import { openToWrite } from "./plain-file";
+import { assertOwnDirectory } from "./who-may-write";
 
 /** `kernel`: a lock on an open file. `exclusive-create`: a file's existence. The two do not exclude each other. */
 export type FileLockMode = "kernel" | "exclusive-create";
@@ -20,6 +22,8 @@ export interface LockDirectory {
 export interface DirectoryParts {
   readonly files: LockFiles;
   readonly loadKernelLocks: () => KernelLocks;
+  /** The name of the network filesystem that a directory is on, or null. */
+  readonly networkFilesystemOf: (directory: string) => Promise<string | null>;
 }
 
 /**
@@ -33,6 +37,7 @@ export async function openLockDirectory(
 ): Promise<LockDirectory> {
   const path = resolve(directory);
   await makeDirectory(path);
+  assertOwnDirectory(path);
   const modeFile = join(path, MODE_FILE);
   let bound = await boundMode(parts.files, modeFile);
   const offer = (bound ?? wanted) === "exclusive-create" ? undefined : await kernelLocksOn(parts, path);
@@ -60,7 +65,7 @@ export async function boundMode(files: LockFiles, modeFile: string): Promise<Fil
   if (content === undefined) return null;
   if (content === "kernel" || content === "exclusive-create") return content;
   throw new UnusableLockFileError(
-    `${modeFile} names no lock mode known here (kernel, exclusive-create); use another directory`,
+    `${modeFile} names no lock mode known here (kernel, exclusive-create); use another directory, or end every process that locks in this one and remove it`,
   );
 }
 
@@ -75,17 +80,20 @@ async function kernelLocksOn(parts: DirectoryParts, path: string): Promise<Offer
   } catch (error) {
     return { reason: `fs-native-extensions has no binary for this platform: ${messageOf(error)}` };
   }
+  const network = await parts.networkFilesystemOf(path);
+  if (network !== null)
+    return { reason: `it is on a network (${network}), whose server may forget locks that are still held` };
   const probe = join(path, "PROBE");
   try {
-    const file = await open(probe, READ_WRITE_OR_CREATE, 0o600);
+    const fd = openToWrite(probe);
     try {
       // Refused because another process is probing is an answer, too.
-      if (kernelLocks.tryLock(file.fd)) kernelLocks.unlock(file.fd);
+      if (kernelLocks.tryLock(fd)) kernelLocks.unlock(fd);
       return { kernelLocks };
     } catch (error) {
       return { reason: `the filesystem refuses them: ${messageOf(error)}` };
     } finally {
-      await file.close();
+      closeSync(fd);
       await parts.files.remove(probe);
     }
   } catch (error) {

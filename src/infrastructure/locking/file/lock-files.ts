@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { link, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { inWords, UnusableLockFileError } from "./file-lock-errors";
+import { openToRead } from "./plain-file";
+import { setAside } from "./set-aside";
 
 /**
  * The few steps that an exclusive-create lock is made of. Each is atomic for every other process: a file is absent or
@@ -17,19 +18,15 @@ export interface LockFiles {
   replace(path: string, content: string): Promise<void>;
   /** Does nothing if there is none. */
   remove(path: string): Promise<void>;
+  /** Keeps a copy of what a power failure has left of a file, and reports it. */
+  setAside(path: string): Promise<void>;
 }
-
-/** Absent on Windows, where links need a privilege anyway. */
-const NO_FOLLOW = (constants as Partial<typeof constants>).O_NOFOLLOW ?? 0;
-
-export const READ_ONLY = constants.O_RDONLY | NO_FOLLOW;
-export const READ_WRITE_OR_CREATE = constants.O_RDWR | constants.O_CREAT | NO_FOLLOW;
 
 /** Written aside under a name of its own, forced to disk, then linked or renamed into place. */
 export class NodeLockFiles implements LockFiles {
   async read(path: string): Promise<string | null> {
     try {
-      const file = await open(path, READ_ONLY);
+      const file = await openToRead(path);
       try {
         return await file.readFile("utf8");
       } finally {
@@ -76,6 +73,10 @@ export class NodeLockFiles implements LockFiles {
     } catch (error) {
       if (!isMissing(error)) throw inWords(error, `remove ${path}`);
     }
+  }
+
+  async setAside(path: string): Promise<void> {
+    setAside(path);
   }
 }
 

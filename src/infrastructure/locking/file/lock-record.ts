@@ -23,12 +23,24 @@ export function serializeRecord(record: LockRecord): string {
   return `${MARK}${JSON.stringify(record).slice(1)}\n`;
 }
 
-/**
- * `foreign`: not written by Holdfast, and not ours to overwrite. `torn`: ours, cut short by a crash of the machine. Only
- * the first line counts: what a longer record left behind a shorter one is covered, not cut off.
- */
-export function parseRecord(text: string): LockRecord | "empty" | "foreign" | "torn" {
+/** Why a file tells of no holder. */
+export type NoRecord =
+  | "empty"
+  /** Not written by Holdfast, and not ours to overwrite. */
+  | "foreign"
+  /** Ours, cut short by a crash of the machine. */
+  | "torn"
+  /** What a power failure leaves of a file whose length reached the disk and whose content did not. */
+  | "zeros";
+
+export function isZeros(text: string): boolean {
+  return /^\0+$/.test(text);
+}
+
+/** Only the first line counts: what a longer record left behind a shorter one is covered, not cut off. */
+export function parseRecord(text: string): LockRecord | NoRecord {
   if (text === "") return "empty";
+  if (isZeros(text)) return "zeros";
   if (!text.startsWith(MARK)) return "foreign";
   const end = text.indexOf("\n");
   if (end === -1) return "torn";

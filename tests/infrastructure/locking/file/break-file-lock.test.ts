@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AUDIT_FILE, breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
+import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/audit-file";
+import { breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
 import { showFileLock } from "../../../../src/infrastructure/locking/file/list-file-locks";
 import {
@@ -79,7 +80,7 @@ describe("breaking a file lock", () => {
         "x",
         async () => {},
       );
-      await expect(breakFileLock(temporary.path, ID, ownerId)).rejects.toThrow(/cannot write to .*AUDIT/);
+      await expect(breakFileLock(temporary.path, ID, ownerId)).rejects.toThrow(/AUDIT is a directory/);
       hold.assertHeld();
     });
   });

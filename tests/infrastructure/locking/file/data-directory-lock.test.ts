@@ -1,11 +1,19 @@
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   LockLostError,
   LockTimeoutError,
   LockUnavailableError,
 } from "../../../../src/application/ports/lock-errors";
+import { breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
 import { DataDirectoryLock } from "../../../../src/infrastructure/locking/file/data-directory-lock";
+import { lockFileName } from "../../../../src/infrastructure/locking/file/lock-file-name";
+import {
+  ownerIdOf,
+  parseRecord,
+  serializeRecord,
+  type LockRecord,
+} from "../../../../src/infrastructure/locking/file/lock-record";
 import { temporaryDirectory } from "../../../support/temporary-directory";
 
 const temporary = temporaryDirectory();
@@ -49,6 +57,22 @@ describe("the lock beside a SQLite database", () => {
         LockTimeoutError,
       );
     await lock.release();
+  });
+
+  it("says how to break it, if it was left over by a host or container that nobody here can judge", async () => {
+    const directory = join(temporary.path, "data", ".holdfast-lock");
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "MODE"), "exclusive-create\n");
+    const lock = await DataDirectoryLock.acquire(database(), "serve");
+    const file = join(directory, lockFileName("data:holdfast.db"));
+    const left = { ...(parseRecord(readFileSync(file, "utf8")) as LockRecord), host: "web-2", nonce: "left" };
+    writeFileSync(file, serializeRecord(left));
+    await lock.release();
+    await expect(DataDirectoryLock.acquire(database(), "serve")).rejects.toThrow(
+      `if web-2 is gone for certain: holdfast locks break data:holdfast.db --if-held-by ${ownerIdOf(left)} --locks file:${directory}`,
+    );
+    await breakFileLock(directory, "data:holdfast.db", ownerIdOf(left));
+    await (await DataDirectoryLock.acquire(database(), "serve")).release();
   });
 
   it("notices that somebody has removed it", async () => {

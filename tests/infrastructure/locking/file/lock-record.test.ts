@@ -36,10 +36,12 @@ describe("what a lock file says", () => {
       expect(parseRecord(text.slice(0, length))).toBe("torn");
   });
 
-  it.each(["4711\n", "{}\n", '{"pid":4711}\n', "\0\0\0", '{"holdfast":1,"pid":"4711"}\n'])(
+  it.each(["4711\n", "{}\n", '{"pid":4711}\n', "\0\0\0x", '{"holdfast":1,"pid":"4711"}\n'])(
     "is somebody else's if we cannot have written it: %j",
     (text) => expect(parseRecord(text)).toBe("foreign"),
   );
+
+  it("is nothing at all, if a power failure left zeros", () => expect(parseRecord("\0\0\0")).toBe("zeros"));
 
   it.each(Object.keys(record))("is nothing without its %s", (name) => {
     const { [name as keyof LockRecord]: _missing, ...rest } = record;

@@ -54,6 +54,25 @@ export { LinedLockProvider } from "./infrastructure/locking/lined-lock-provider"
 export type { LockProviderSettings } from "./infrastructure/locking/lock-settings";
 export { systemLockClock, type LockClock } from "./infrastructure/locking/lock-clock";
 
+/** For record stores of your own: implement `LeaseRecordStore`, and `LeaseLockProvider` does the rest. */
+export {
+  PermanentLeaseStoreError,
+  recordVersion,
+  TransientLeaseStoreError,
+  type ClaimedLease,
+  type LeaseRecordStore,
+  type ReadLeaseRecord,
+  type RecordVersion,
+} from "./infrastructure/locking/lease/lease-record-store";
+export {
+  parseLeaseRecord,
+  serializeLeaseRecord,
+  UnreadableLeaseRecordError,
+  type ForeignLeaseRecord,
+  type LeaseRecord,
+  type StoredLeaseRecord,
+} from "./infrastructure/locking/lease/lease-record";
+
 /** Default observers, and how to have several. */
 export { lockLog, type LockLogger } from "./infrastructure/telemetry/lock-log";
 export { lockMetrics } from "./infrastructure/telemetry/lock-metrics";

@@ -90,6 +90,43 @@ test("holds an adapter of one's own to the contract of holdfast/lock-contract, u
   );
 });
 
+test("brings a lease on virtual time for tests of one's own, and holds a record store to its contract", () => {
+  const body = `
+    const failed = [];
+    const tests = [];
+    const framework = { describe: (_name, body) => body(), it: (name, body) => tests.push([name, body]) };
+    const clock = new VirtualLockClock();
+    describeLeaseRecordStore(framework, {
+      name: "own",
+      open: () => {
+        const store = new MemoryLeaseRecordStore(clock);
+        return { store, another: store, putText: (id, text) => void store.putText(id, text) };
+      },
+      pass: (ms) => clock.advance(ms),
+    });
+    const all = (async () => {
+      for (const [name, body] of tests) await body().catch(() => failed.push(name));
+      const leases = new VirtualLeases();
+      const token = await leases.process("web-1").withLock("a", async (hold) => hold.fencingToken);
+      await leases.close();
+      console.log(typeof token, tests.length > 10, failed.length);
+    })();
+  `;
+  const names = "{ describeLeaseRecordStore, MemoryLeaseRecordStore, VirtualLeases, VirtualLockClock }";
+  const required = write("d.cjs", `const ${names} = require("holdfast/lock-testing"); ${body}`);
+  const imported = write("d.mjs", `import ${names} from "holdfast/lock-testing"; ${body}`);
+  expect([node(required), node(imported)]).toEqual(["bigint true 0", "bigint true 0"]);
+});
+
+test("runs the example of the documentation, as it stands there", () => {
+  const text = readFileSync(join(root, "docs", "locking.md"), "utf8");
+  const [, example = ""] = /<!-- a test runs this -->\n\n```ts\n([\s\S]*?)```/.exec(text) ?? [];
+  expect(example).toContain("holdfast/lock-testing");
+  const file = write("example.mjs", example);
+  expect(node(file)).toMatch(/^# pass [1-9]\d*$|^ℹ pass [1-9]\d*$/m);
+  write("example.mts", example);
+});
+
 test("keeps everything else to itself", () => {
   for (const path of ["holdfast", "holdfast/dist/main.js", "holdfast/dist/domain/payment.js"]) {
     const script = `try { require("${path}") } catch (error) { console.log(error.code) }`;
@@ -107,10 +144,20 @@ test("brings types that a strict project compiles with", () => {
      export { contract, withLocks };\n`,
   );
   write(
+    "own-store.ts",
+    `import { LeaseLockProvider, type LeaseRecordStore } from "holdfast/locks";
+     import { describeLeaseRecordStore, VirtualLeases, type OpenedLeaseRecords } from "holdfast/lock-testing";
+     const leases = new VirtualLeases();
+     const store: LeaseRecordStore = leases.records;
+     export const locks: LeaseLockProvider = leases.process("web-1", { lease: { ttlMs: 10_000 } });
+     export const world: OpenedLeaseRecords = { store, another: store, putText: () => {} };
+     export { describeLeaseRecordStore };\n`,
+  );
+  write(
     "tsconfig.json",
     JSON.stringify({
       compilerOptions: { strict: true, noEmit: true, module: "node20", target: "es2022", types: ["node"] },
-      files: ["own.ts"],
+      files: ["own.ts", "own-store.ts", "example.mts"],
     }),
   );
   execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", "."], { cwd: project, encoding: "utf8" });

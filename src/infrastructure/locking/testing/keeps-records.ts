@@ -21,8 +21,8 @@ async function assertOneWon(world: RecordsWorld, answers: (RecordVersion | "conf
   const winner = answers.findIndex((answer) => answer !== "conflict");
   assert.equal(answers.filter((answer) => answer !== "conflict").length, 1, "exactly one write is applied");
   const seen = await world.store.read(ID);
-  assert.equal(seen?.version, answers[winner]);
   assert.deepEqual(seen?.record, held({ renewSeq: winner + 1 }));
+  assert.equal(seen.version, answers[winner]);
 }
 
 /** Nobody's version, of a form that any store may have. */
@@ -48,7 +48,7 @@ export const keepsRecords: readonly RecordStoreTest[] = [
       for (const reader of [world.store, world.another]) {
         const seen = await reader.read(ID);
         assert.deepEqual(seen?.record, held());
-        assert.equal(seen?.version, version);
+        assert.equal(seen.version, version);
       }
     },
   },
@@ -66,7 +66,7 @@ export const keepsRecords: readonly RecordStoreTest[] = [
       assert.equal(await world.another.write(ID, held({ fence: 2 }), "absent"), "conflict");
       const seen = await world.store.read(ID);
       assert.deepEqual(seen?.record, held());
-      assert.equal(seen?.version, version);
+      assert.equal(seen.version, version);
     },
   },
   {
@@ -136,9 +136,10 @@ export const keepsRecords: readonly RecordStoreTest[] = [
   },
   {
     name: "bytes that are no lease record are said to be unreadable, never absent, and never overwritten",
-    run: async ({ store, putText }) => {
+    run: async (world) => {
+      const { store } = world;
       for (const text of ["somebody's notes", "", '{"ownerId":7}']) {
-        await putText(ID, text);
+        await world.putText(ID, text);
         await assert.rejects(store.read(ID), (error) => error instanceof UnreadableLeaseRecordError);
         assert.equal(await store.write(ID, held(), "absent"), "conflict");
       }

@@ -15,7 +15,7 @@ export interface HeldFile {
 }
 
 /** How often a holder looks whether its file is still there: a person may have removed it, or broken the lock. */
-const LOOK_EVERY_MS = 2000;
+export const LOOK_EVERY_MS = 2000;
 
 /** One acquisition of a file lock. Clean-up exists only from here on: before, there is nothing of ours to clean up. */
 export class FileTenure implements Tenure {

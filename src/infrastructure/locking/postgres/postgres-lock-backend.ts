@@ -27,8 +27,8 @@ export interface PostgresLockOptions {
   readonly clock?: LockClock;
 }
 
-const HEARTBEAT_MS = 2_000;
-const ANSWER_TIMEOUT_MS = 5_000;
+export const HEARTBEAT_MS = 2_000;
+export const ANSWER_TIMEOUT_MS = 5_000;
 /** SQLSTATE: no such user or database, wrong password, not allowed. Asking again does not help. */
 const PERMANENT = /^(28...|3D000|42501)$/;
 

@@ -95,7 +95,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** From /proc, since PostgreSQL puts each backend into a session of its own: its process group is not enough. */
-export function descendantsOf(pid: number): number[] {
+function descendantsOf(pid: number): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => parentOf(name) === pid)

@@ -1,7 +1,6 @@
-import { appendFileSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, HoldfastCli, untilEnded } from "../../support/holdfast-cli";
-import { descendantsOf } from "../../support/own-process";
 import { describeWithPseudoTerminal, describeWithRedis } from "../../support/servers";
 import { tcpRelayTo } from "../../support/tcp-relay";
 
@@ -49,26 +48,6 @@ describe("a signal", () => {
     running.signal("SIGHUP");
     await running.said(/^hung up 2/);
     expect((await running.end("SIGTERM")).stderr).toContain("in all 2");
-  });
-
-  test("of which several are sent to the group reaches the command as often, and no oftener", async () => {
-    const script = `
-      let hangUps = 0;
-      process.on("SIGHUP", () => { console.error("hung up " + (hangUps += 1)); });
-      process.on("SIGTERM", () => { console.error("in all " + hangUps); process.exit(0); });
-      console.error("running");
-      setInterval(() => {}, 1000);
-    `;
-    const running = holdfast.start(run("--", process.execPath, "-e", script));
-    await running.said(/^running/);
-    let witness = await witnessOf(running.pid, undefined);
-    for (const times of [1, 2, 3]) {
-      process.kill(-running.pid, "SIGHUP");
-      await running.said(new RegExp(`^hung up ${times}`));
-      // Whoever has died of one cannot tell of the next.
-      witness = await witnessOf(running.pid, witness);
-    }
-    expect((await running.end("SIGTERM")).stderr).toContain("in all 3");
   });
 
   test("SIGINT that ends the command ends us in the same way, so that whoever called us can see it", async () => {
@@ -179,20 +158,6 @@ describeWithRedis("a lock service that falls silent", (redis) => {
     }
   });
 });
-
-/** The `cat` beside the command, once it is another than this one. */
-async function witnessOf(wrapper: number, before: number | undefined): Promise<number | undefined> {
-  const cats = async () => descendantsOf(wrapper).filter((pid) => nameOf(pid) === "cat" && pid !== before);
-  return (await eventually(cats, (found) => found.length > 0))[0];
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
 
 function isRunning(pid: number): boolean {
   try {

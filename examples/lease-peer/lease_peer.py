@@ -6,6 +6,7 @@ import secrets
 import socket
 import time
 
+from lease_line import MOST_BEHIND, waiters_in, with_line
 from lease_tenure import Tenure
 from lease_wire import Failed, Unreadable, next_fence, now_ms
 
@@ -129,14 +130,24 @@ class _Attempt:
         if record is not None and record["ownerId"] == self.owner_id:
             return self.enter(record, version)
         at_ms, free_ms = now_ms(), self.lock.free_since_ms(record)
-        waiter = None if record is None else record["waitingOwnerId"]
-        others_turn = waiter not in (None, self.owner_id) and not self.lock.waiter_is_dead()
-        if free_ms <= at_ms and (not others_turn or at_ms - free_ms > self.lock.yield_ms):
+        waiters = waiters_in(record)
+        ahead = waiters.index(self.owner_id) if self.owner_id in waiters else len(waiters)
+        front_is_dead = ahead > 0 and self.lock.waiter_is_dead()
+        turns = ahead - 1 if front_is_dead else ahead
+        if free_ms <= at_ms and (turns == 0 or at_ms - free_ms > turns * self.lock.yield_ms):
             return self.claim(record, version)
-        renewed_lately = waiter == self.owner_id and at_ms - self.waited_at_ms < self.lock.waiter_ttl_ms / 3
-        if free_ms > at_ms and not others_turn and not renewed_lately:
-            self.wait(record, version)
+        if free_ms > at_ms and self.should_write(record, ahead, front_is_dead):
+            self.wait(record, version, waiters[1:] if front_is_dead else waiters)
         return None
+
+    def should_write(self, record, ahead, front_is_dead):
+        """To stand in line, to show that we still do, or to take a dead waiter's place."""
+        waiters = waiters_in(record)
+        if waiters == [] or front_is_dead:
+            return True
+        if ahead == 0:
+            return now_ms() - self.waited_at_ms > self.lock.waiter_ttl_ms / 3
+        return ahead == len(waiters) and len(waiters) <= MOST_BEHIND and "ttlMs" in record
 
     def claim(self, record, version):
         lock = self.lock
@@ -145,6 +156,9 @@ class _Attempt:
             "ownerId": self.owner_id, "expiresAt": 0, "waitingOwnerId": None, "waiterExpiresAt": None,
             "ttlMs": lock.ttl_ms, "renewSeq": 0, "fence": fence, "ownerAgeMs": 0, "holder": self.holder,
         })  # fmt: skip
+        waiters = waiters_in(record)
+        if self.owner_id in waiters:
+            mine = with_line(mine, waiters[waiters.index(self.owner_id) + 1 :], self.waits_until_s())
         written = self.write(mine, version)
         return None if written is None else self.enter(mine, written)
 
@@ -160,10 +174,16 @@ class _Attempt:
         tenure.thread.start()
         return tenure
 
-    def wait(self, record, version):
-        waiter = {"waitingOwnerId": self.owner_id, "waiterExpiresAt": time.time() + self.lock.waiter_ttl_ms / 1000}
+    def waits_until_s(self):
+        return time.time() + self.lock.waiter_ttl_ms / 1000
+
+    def wait(self, record, version, waiters):
+        line = waiters if self.owner_id in waiters else [*waiters, self.owner_id]
+        again = with_line(record, line, self.waits_until_s())
+        if line[0] == self.owner_id:
+            again["waiterExpiresAt"] = self.waits_until_s()
         sent_ms = now_ms()
-        if self.write(self.aged({**record, **waiter}), version) is not None:
+        if self.write(self.aged(again), version) is not None:
             self.waited_at_ms = sent_ms
 
     def aged(self, record):
@@ -200,6 +220,8 @@ class _Attempt:
         if record["ownerId"] == self.owner_id:
             free = {"ownerId": None, "expiresAt": 0}
             record = {**record, **free, **({"holder": None, "ownerAgeMs": 0} if "ttlMs" in record else {})}
-        if record["waitingOwnerId"] == self.owner_id:
-            record = {**record, "waitingOwnerId": None, "waiterExpiresAt": None}
+        waiters = waiters_in(record)
+        if self.owner_id in waiters:
+            waiters.remove(self.owner_id)
+            record = with_line(record, waiters, self.waits_until_s())
         return record

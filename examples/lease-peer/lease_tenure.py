@@ -39,8 +39,10 @@ class Tenure:
                 return
             sent = self.attempt.sent.get(record.get("renewSeq"))
             self.counts_from = max(self.counts_from, sent or self.counts_from)
-            waiter = {name: record[name] for name in ("waitingOwnerId", "waiterExpiresAt")}
-            self.record, self.version = {**self.record, **waiter}, version
+            mine = {name: value for name, value in self.record.items() if name != "waitingBehind"}
+            fields = ("waitingOwnerId", "waiterExpiresAt", "waitingBehind")
+            self.record = {**mine, **{name: record[name] for name in fields if name in record}}
+            self.version = version
         again = self.attempt.own({**self.record, "ownerAgeMs": 0})
         written = self.attempt.write(again, version)
         if written is None:

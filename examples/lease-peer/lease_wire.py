@@ -94,7 +94,13 @@ def parse_record(text, place):
         "fence": required("fence", _whole),
         "ownerAgeMs": optional("ownerAgeMs", lambda value: _whole(value, lambda age: max(0, math.floor(age)))) or 0,
         "holder": _holder(found.get("holder")),
+        **_behind(found.get("waitingBehind")),
     }
+
+
+def _behind(value):
+    is_line = isinstance(value, list) and value != [] and all(_text(name) for name in value)
+    return {"waitingBehind": value} if is_line else {}
 
 
 def _text(value):

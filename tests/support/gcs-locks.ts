@@ -18,7 +18,8 @@ export const QUICK_LEASE: Partial<LeaseSettings> = {
   waiterPollMs: 50,
   waiterRenewMs: 500,
   waiterTtlMs: 1_500,
-  yieldMs: 1_000,
+  // As long as two looks: a busy machine must not cost a waiter its turn.
+  yieldMs: 2_500,
   requestTimeoutMs: 1_000,
 };
 

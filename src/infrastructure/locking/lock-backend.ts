@@ -32,6 +32,8 @@ export interface AttemptRequest {
   readonly purpose?: string;
   /** False for timeout 0: the attempt must not register as a waiter. */
   readonly mayWait: boolean;
+  /** Wants to wait as the next one or not at all. */
+  readonly onlyNext?: boolean;
 }
 
 export type Attempt =

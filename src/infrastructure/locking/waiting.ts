@@ -27,7 +27,12 @@ export async function acquireTenure(
   const wakeUp = new WakeUp(clock);
   const { purpose } = wait.options;
   wait.arm(standing);
-  const request = { mayWait: !wait.isSingleAttempt, ...(purpose !== undefined && { purpose }) };
+  const mayWait = !wait.isSingleAttempt;
+  const request = {
+    mayWait,
+    ...(contentionIsFinal && { onlyNext: true }),
+    ...(purpose !== undefined && { purpose }),
+  };
   try {
     for (let attempt = 1; ; attempt += 1) {
       wait.check();

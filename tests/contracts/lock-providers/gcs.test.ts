@@ -14,6 +14,7 @@ describeLockProvider(
       "keeps callers apart",
       "keeps processes apart",
       "honours its lease",
+      "serves in turn",
       ...(process.env["HOLDFAST_TEST_GCS"] === "1" ? [] : (["answers in time"] as const)),
     ],
     // The service itself takes one change per second and object, and some tests make a hundred.

@@ -10,7 +10,7 @@ describeLockProvider(
   { describe, it },
   {
     name: `${LeaseLockProvider.name} on records in memory`,
-    layers: ["lends", "keeps callers apart", "honours its lease"],
+    layers: ["lends", "keeps callers apart", "honours its lease", "serves in turn"],
     open: () => {
       const records = new MemoryLeaseRecordStore();
       const providers = [new LeaseLockProvider(records, { lease, adapter: "memory" })];

@@ -20,6 +20,7 @@ describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
         "keeps callers apart",
         "keeps processes apart",
         "honours its lease",
+        "serves in turn",
         "answers in time",
       ],
       patienceMs: 30_000,

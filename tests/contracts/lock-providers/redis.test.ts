@@ -18,6 +18,7 @@ describeWithRedis("on Redis", (server) => {
         "keeps callers apart",
         "keeps processes apart",
         "honours its lease",
+        "serves in turn",
         "answers in time",
       ],
       patienceMs: 30_000,

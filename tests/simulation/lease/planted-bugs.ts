@@ -139,6 +139,30 @@ const oneShotLeaving: PlantedBug = {
   symptom: /whose process has departed/,
 };
 
+class Impatient extends TenureRequests {
+  override async read(): Promise<Sighting | null> {
+    const seen = await super.read();
+    if (seen?.record.ownerId !== null) return seen;
+    return { ...seen, record: { ...seen.record, waitingOwnerId: null, waiterExpiresAt: null } };
+  }
+}
+
+/** What is free is anybody's. */
+const overtakes: PlantedBug = {
+  name: "newcomer takes over a registered waiter",
+  profile: skewed,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        protected override requests(resourceId: string, ownerId: string): TenureRequests {
+          return new Impatient(resourceId, ownerId, this.surroundings);
+        }
+      })(store, options),
+  },
+  symptom: /who waited before it/,
+};
+
 export const plantedBugs: readonly PlantedBug[] = [
   idPerProcess,
   deleteOnRelease,
@@ -146,4 +170,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   leaseFromDiscovery,
   forgettingObservers,
   oneShotLeaving,
+  overtakes,
 ];

@@ -1,4 +1,5 @@
 import type { LockHold } from "../../../src/application/ports/lock-provider";
+import { waitersIn } from "../../../src/infrastructure/locking/lease/lease-line";
 import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
 import type { Machine } from "./machine";
 import type { Network } from "./network";
@@ -101,7 +102,7 @@ export class Referee {
 
   /** A write was applied. */
   stored(id: string, record: StoredLeaseRecord): void {
-    for (const name of [record.ownerId, record.waitingOwnerId])
+    for (const name of [record.ownerId, ...waitersIn(record)])
       if (name !== null && this.departures.has(processOf(name)) && !this.abandoned.has(name))
         this.broken(`${id} names ${name}, whose process has departed`);
   }

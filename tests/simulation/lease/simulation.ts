@@ -10,6 +10,7 @@ import { calm, type Profile } from "./profile";
 import { Referee } from "./referee";
 import { SeededRandom } from "./seeded-random";
 import { TakeoverWatch } from "./takeover-watch";
+import { TurnWatch } from "./turn-watch";
 import { World } from "./world";
 
 export interface SimulationRequest {
@@ -45,6 +46,7 @@ export class Simulation {
   private readonly settings = leaseSettings();
   private readonly referee = new Referee(this.world, this.settings.ttlMs);
   private readonly watch: TakeoverWatch;
+  private readonly turns: TurnWatch;
   private readonly ledger = new Ledger(this.referee);
   private readonly truth: MemoryLeaseRecordStore;
   private readonly store: LeaseRecordStore;
@@ -62,6 +64,13 @@ export class Simulation {
     this.profile = request.profile;
     const tellsExactAges = request.profile.age === "exact";
     this.watch = new TakeoverWatch(this.world, this.referee, this.settings, tellsExactAges);
+    this.turns = new TurnWatch(
+      this.world,
+      this.referee,
+      this.settings,
+      request.profile.dropped === 0 && request.profile.answeredLate === 0,
+      (ownerId) => this.watch.isDead(ownerId),
+    );
     this.resourceIds = this.random.chance(0.5) ? ["a"] : ["a", "b"];
     this.truth = new MemoryLeaseRecordStore(this.trueClock);
     this.store = this.watched(this.truth);
@@ -223,6 +232,7 @@ export class Simulation {
   private watched(store: MemoryLeaseRecordStore): LeaseRecordStore {
     const onStored = (id: string, record: StoredLeaseRecord): void => {
       this.referee.stored(id, record);
+      this.turns.stored(id, record);
       if (this.request.profile.dropped === 0 && !this.isEnding) this.watch.stored(id, record);
     };
     return {

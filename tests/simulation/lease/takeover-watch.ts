@@ -1,3 +1,4 @@
+import { waitersIn } from "../../../src/infrastructure/locking/lease/lease-line";
 import {
   isForeign,
   type LeaseRecord,
@@ -21,7 +22,7 @@ const REQUESTS = 4;
  * Measures how long a dead holder's lock stays untaken while a running process with healthy requests wants it all the
  * time. The bound, from the owner's last sign of life that reached the store:
  * ttl + margin (stretched by drift) + one poll of a waiter + four requests. The time for which a freed lock is kept for
- * its registered waiter, and one more poll, come on top if that waiter had died, too, or if it cannot know as early as
+ * its next waiter, and one more poll, come on top for each waiter that had died, too, or that cannot know as early as
  * others that the owner is dead, because it came later and the store tells no ages, or rounds them.
  */
 export class TakeoverWatch {
@@ -49,24 +50,25 @@ export class TakeoverWatch {
     const isSign = last?.fence !== record.fence || last.renewSeq !== record.renewSeq;
     const waiters = this.waitersSinceSign.get(id) ?? new Set();
     if (!isSign) {
-      if (record.waitingOwnerId !== null) this.waitersSinceSign.set(id, waiters.add(record.waitingOwnerId));
+      for (const waiter of waitersIn(record)) waiters.add(waiter);
+      this.waitersSinceSign.set(id, waiters);
       return;
     }
     if (last !== undefined && last.ownerId !== null && this.isDead(last.ownerId)) this.check(id, last);
     this.lastSignMs.set(id, this.world.nowMs);
-    this.waitersSinceSign.set(id, new Set(record.waitingOwnerId === null ? [] : [record.waitingOwnerId]));
+    this.waitersSinceSign.set(id, new Set(waitersIn(record)));
   }
 
   private check(id: string, last: LeaseRecord): void {
     const { ttlMs, waiterPollMs, yieldMs } = this.settings;
     const tookMs = this.world.nowMs - (this.lastSignMs.get(id) ?? 0);
     const waiters = [...(this.waitersSinceSign.get(id) ?? [])];
-    const isKeptForWaiter = waiters.some((waiter) => this.isDead(waiter) || !this.tellsExactAges);
+    const turnsMissed = waiters.filter((waiter) => this.isDead(waiter) || !this.tellsExactAges).length;
     const boundMs =
       DRIFT_FACTOR * deadlySilenceMs(ttlMs, this.settings) +
       waiterPollMs +
       REQUESTS * 2 * MAX_LATENCY_MS +
-      (isKeptForWaiter ? DRIFT_FACTOR * yieldMs + waiterPollMs : 0);
+      turnsMissed * (DRIFT_FACTOR * yieldMs + waiterPollMs);
     this.referee.takeovers += 1;
     this.longestMs = Math.max(this.longestMs, tookMs);
     if (tookMs > boundMs)
@@ -75,7 +77,7 @@ export class TakeoverWatch {
       );
   }
 
-  private isDead(ownerId: string): boolean {
+  isDead(ownerId: string): boolean {
     return this.dead.has(processOf(ownerId));
   }
 }

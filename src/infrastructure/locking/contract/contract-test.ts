@@ -10,6 +10,8 @@ export type LockContractLayer =
   | "keeps processes apart"
   /** Everybody whose lock can be lost while its holder lives. */
   | "honours its lease"
+  /** Everybody who keeps a line between processes. */
+  | "serves in turn"
   /** Everybody whose backend may fall silent. */
   | "answers in time";
 
@@ -24,7 +26,7 @@ export interface OpenedLocks {
   readonly child?: ChildCommand;
   /** For "keeps processes apart": how long a killed holder may keep others out. Default 5 s. */
   readonly recoveryMs?: number;
-  /** For "honours its lease". */
+  /** For "honours its lease" and "serves in turn". */
   readonly lease?: LeaseHarness;
   /** For "answers in time": from here on the backend answers nothing, and connections stay open. */
   silence?(): Promise<void> | void;

@@ -10,6 +10,7 @@ import { honoursItsLease } from "./honours-its-lease";
 import { keepsCallersApart } from "./keeps-callers-apart";
 import { keepsProcessesApart } from "./keeps-processes-apart";
 import { lends } from "./lends";
+import { servesInTurn } from "./serves-in-turn";
 
 /** The two functions that Jest, Vitest and node:test agree on. */
 export interface TestFramework {
@@ -32,6 +33,7 @@ export const lockContract: readonly LockContractTest[] = [
   ...keepsCallersApart,
   ...keepsProcessesApart,
   ...honoursItsLease,
+  ...servesInTurn,
   ...answersInTime,
 ];
 

@@ -1,11 +1,12 @@
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import type { AttemptRequest } from "../lock-backend";
-import { judge } from "./lease-judgement";
+import { judge, type Verdict } from "./lease-judgement";
+import { joined, waitersIn } from "./lease-line";
 import { isForeign, type LeaseRecord, type StoredLeaseRecord } from "./lease-record";
 import { TransientLeaseStoreError, type RecordVersion } from "./lease-record-store";
 import { LeaseTenure, type TenureStart } from "./lease-tenure";
 import { instant } from "./lease-environment";
-import { claimed, renewed, withWaiter } from "./lease-transitions";
+import { claimed, renewed, withLine } from "./lease-transitions";
 import type { Sighting } from "./record-memory";
 import type { TenureRequests } from "./tenure-requests";
 import { Withdrawal } from "./withdrawal";
@@ -36,6 +37,7 @@ export class LeaseContender {
   /** Attempts and withdrawal take turns, so that one request of ours is under way and no more. */
   private turn: Promise<unknown> = Promise.resolve();
   private taken = false;
+  private wasRefused = false;
   /** Once in each attempt. */
   private mayBeThrottled = true;
 
@@ -117,15 +119,19 @@ export class LeaseContender {
     if (seen === null) return "again";
     if (verdict.kind === "mine") return this.enterFound(seen.record, seen.version, request);
 
-    const holder = holderOf(seen.record);
-    if (verdict.kind === "reserved")
-      return { kind: "contended", waitingOwnerId: verdict.waitingOwnerId, ...holder };
-    const refusal: LeaseAttempt = { kind: "held", ...holder };
-    const placeIsFresh = verdict.place === "mine" && nowMs - this.placeRenewedAtMs < settings.waiterRenewMs;
-    // Told to write less, the place has to wait; the answer need not.
-    if (!request.mayWait || placeIsFresh || this.requests.throttledForMs > 0) return refusal;
+    const refusal = refusalFor(verdict, seen.record);
+    const isReserved = verdict.kind === "reserved";
+    const lastSignMs = Math.max(this.placeRenewedAtMs, seen.silence.waiterSinceMs);
+    const placeIsGood = isReserved
+      ? !verdict.mayJoin || request.onlyNext === true
+      : verdict.place === "mine" && nowMs - lastSignMs < settings.waiterRenewMs;
+    // Told to write less, the place has to wait; the first answer need not.
+    const mustWait = this.requests.throttledForMs > 0 && !this.wasRefused;
+    this.wasRefused = true;
+    if (!request.mayWait || placeIsGood || mustWait) return refusal;
     try {
-      const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs);
+      const frontIsDead = !isReserved && verdict.place === "vacant";
+      const registered = await this.register(seen, nowMs - seen.silence.ownerSinceMs, frontIsDead);
       return registered ? refusal : { kind: "again after", refusal };
     } catch (error) {
       // Whether or not the place was got: that somebody is inside was read, and is the answer.
@@ -140,14 +146,14 @@ export class LeaseContender {
     return isAgeUnknown && isWanted && record.ownerId !== this.requests.ownerId;
   }
 
-  private async register(seen: Sighting, ownerAgeMs: number): Promise<boolean> {
-    const { settings, clock } = this.requests.surroundings;
-    const now = instant(clock);
-    const waiter = {
-      waitingOwnerId: this.requests.ownerId,
-      waiterExpiresAtMs: now.wallMs + settings.waiterTtlMs,
+  private async register(seen: Sighting, ownerAgeMs: number, frontIsDead: boolean): Promise<boolean> {
+    const { ownerId, surroundings } = this.requests;
+    const change = {
+      by: ownerId,
+      waiters: joined(ownerId, waitersIn(seen.record), frontIsDead),
+      frontUntilMs: surroundings.clock.wallMs() + surroundings.settings.waiterTtlMs,
     };
-    const written = await this.requests.write(withWaiter(seen.record, waiter, ownerAgeMs), seen.version);
+    const written = await this.requests.write(withLine(seen.record, change, ownerAgeMs), seen.version);
     if (written === "conflict") return false;
     this.placeRenewedAtMs = written.sentAt.monotonicMs;
     return true;
@@ -166,6 +172,7 @@ export class LeaseContender {
       holder: { host, pid, operation: request.purpose ?? null },
       at: instant(clock),
       fenceAbove: this.requests.fenceAbove,
+      waiterTtlMs: settings.waiterTtlMs,
     });
     try {
       const written = await this.requests.claim(record, version);
@@ -215,6 +222,18 @@ export class LeaseContender {
     if (written === "conflict") return "again";
     return this.enter({ record: again, version: written.answer, from: written.sentAt });
   }
+}
+
+function refusalFor(
+  verdict: Extract<Verdict, { kind: "held" | "reserved" }>,
+  record: StoredLeaseRecord,
+): LeaseAttempt {
+  const holder = holderOf(record);
+  if (verdict.kind === "held") return { kind: "held", ...holder };
+  const { waitingOwnerId } = verdict;
+  // Nobody is inside: it is the next in line for whom it is kept.
+  const next = record.ownerId === null && { holder: { ownerId: waitingOwnerId, purpose: "next in line" } };
+  return { kind: "contended", waitingOwnerId, ...holder, ...next };
 }
 
 function holderOf(record: StoredLeaseRecord): { holder?: LockHolder } {

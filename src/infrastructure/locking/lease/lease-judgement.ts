@@ -1,3 +1,4 @@
+import { aheadOf, MOST_BEHIND, waitersIn } from "./lease-line";
 import { isForeign } from "./lease-record";
 import { deadlySilenceMs, type LeaseSettings } from "./lease-settings";
 import type { Sighting } from "./record-memory";
@@ -8,10 +9,13 @@ export type Verdict =
   | { readonly kind: "mine" }
   /** Nobody is inside, and nobody is to be let go first. */
   | { readonly kind: "claimable" }
-  /** Somebody is inside; the waiter's place is ours already, or there for the taking. */
+  /** Somebody is inside; the place in front of the line is ours already, or nobody living has it. */
   | { readonly kind: "held"; readonly place: "mine" | "vacant" }
-  /** Whether or not somebody is inside: a live waiter goes first, and it is not us. */
-  | { readonly kind: "reserved"; readonly waitingOwnerId: string };
+  /**
+   * Whether or not somebody is inside: a live waiter goes first, and it is not us. Behind it we may join the line only
+   * while somebody is inside: of a free lock the next write is the claim of whoever is in front.
+   */
+  | { readonly kind: "reserved"; readonly waitingOwnerId: string; readonly mayJoin: boolean };
 
 /**
  * Nothing here looks at a wall clock of ours: owners and waiters are alive until they were silent for long enough on our
@@ -30,17 +34,22 @@ export function judge(
 
   const claimableSinceMs = claimableSince(seen, nowMs, settings);
   const claimable = claimableSinceMs <= nowMs;
-  const waiter = record.waitingOwnerId;
-  if (waiter === null || waiter === ownerId) {
+  const waiters = waitersIn(record);
+  const [front] = waiters;
+  const ahead = aheadOf(ownerId, waiters);
+  if (front === undefined || ahead === 0) {
     if (claimable) return { kind: "claimable" };
-    return { kind: "held", place: waiter === null ? "vacant" : "mine" };
+    return { kind: "held", place: front === undefined ? "vacant" : "mine" };
   }
 
-  const waiterIsDead = nowMs - silence.waiterSinceMs > settings.waiterTtlMs + settings.marginMs;
-  const hadItsChance = claimable && nowMs - claimableSinceMs > settings.yieldMs;
-  if (claimable && (waiterIsDead || hadItsChance)) return { kind: "claimable" };
-  if (waiterIsDead) return { kind: "held", place: "vacant" };
-  return { kind: "reserved", waitingOwnerId: waiter };
+  const frontIsDead = nowMs - silence.waiterSinceMs > settings.waiterTtlMs + settings.marginMs;
+  // Each of them has a time of its own to take its turn.
+  const turns = frontIsDead ? ahead - 1 : ahead;
+  if (claimable && (turns === 0 || nowMs - claimableSinceMs > turns * settings.yieldMs))
+    return { kind: "claimable" };
+  if (frontIsDead && !claimable) return { kind: "held", place: "vacant" };
+  const hasRoom = !isForeign(record) && ahead === waiters.length && waiters.length <= MOST_BEHIND;
+  return { kind: "reserved", waitingOwnerId: front, mayJoin: hasRoom && !claimable };
 }
 
 /** The instant from which nobody is inside: of the release, or of the owner's death, which may be still to come. */

@@ -28,6 +28,8 @@ export interface LeaseRecord extends LeaseFields {
   /** How old the owner's last sign of life already was when somebody else wrote this version, in milliseconds. */
   readonly ownerAgeMs: number;
   readonly holder: LeaseHolder | null;
+  /** Who waits behind `waitingOwnerId`, in the order of their turns. It decides about order, never about exclusion. */
+  readonly waitingBehind?: readonly string[];
 }
 
 export interface LeaseHolder {
@@ -66,8 +68,9 @@ export function serializeLeaseRecord(record: StoredLeaseRecord): string {
     waiterExpiresAt: record.waiterExpiresAt,
   };
   if (isForeign(record)) return JSON.stringify(common);
-  const { ttlMs, renewSeq, fence, ownerAgeMs, holder } = record;
-  return JSON.stringify({ ...common, ttlMs, renewSeq, fence, ownerAgeMs, holder });
+  const { ttlMs, renewSeq, fence, ownerAgeMs, holder, waitingBehind = [] } = record;
+  const behind = waitingBehind.length === 0 ? {} : { waitingBehind };
+  return JSON.stringify({ ...common, ttlMs, renewSeq, fence, ownerAgeMs, holder, ...behind });
 }
 
 /**
@@ -85,6 +88,7 @@ export function parseLeaseRecord(text: string, place: string): StoredLeaseRecord
     waiterExpiresAt: fields.optional("waiterExpiresAt", finiteNumber),
   };
   const ttlMs = fields.optional("ttlMs", roundedUp);
+  const behind = fields.optional("waitingBehind", namesOfWaiters);
   if (ttlMs !== null)
     return {
       ...common,
@@ -94,6 +98,7 @@ export function parseLeaseRecord(text: string, place: string): StoredLeaseRecord
       fence: fields.required("fence", naturalNumber),
       ownerAgeMs: fields.optional("ownerAgeMs", roundedDown) ?? 0,
       holder: fields.optional("holder", leaseHolder),
+      ...(behind !== null && { waitingBehind: behind }),
     };
   if (ownerId !== null && expiresAt === null) throw fields.unreadable("expiresAt and ttlMs are missing");
   return { ...common, expiresAt: expiresAt ?? 0 };
@@ -149,6 +154,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const nonEmptyString: Check<string> = (value) =>
   typeof value === "string" && value !== "" ? value : undefined;
+
+/** They are about order alone: whoever misses its name there says it again. */
+const namesOfWaiters: Check<readonly string[] | null> = (value) =>
+  Array.isArray(value) && value.every((name) => nonEmptyString(name) !== undefined)
+    ? (value as readonly string[])
+    : null;
 
 const finiteNumber: Check<number> = (value) =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

@@ -1,6 +1,7 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
 import { Loss } from "../loss";
+import { lineIn } from "./lease-line";
 import { instant, pause, type Instant } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { UnreadableLeaseRecordError } from "./lease-record";
@@ -193,8 +194,7 @@ export class LeaseTenure implements Tenure {
 
   /** The waiter is theirs to say, everything else ours: a foreign waiter's write lacks our own fields. */
   private adopting(found: StoredLeaseRecord): LeaseRecord {
-    const { waitingOwnerId, waiterExpiresAt } = found;
-    return { ...this.record, waitingOwnerId, waiterExpiresAt };
+    return { ...this.record, ...lineIn(found) };
   }
 
   private tellOfWaiter(): void {

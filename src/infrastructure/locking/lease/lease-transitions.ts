@@ -1,4 +1,5 @@
 import type { Instant } from "./lease-environment";
+import { after, lineIn, newLine, waitersIn } from "./lease-line";
 import type { LeaseHolder, LeaseRecord, StoredLeaseRecord } from "./lease-record";
 import { isForeign } from "./lease-record";
 
@@ -13,16 +14,18 @@ export interface Claim {
   readonly at: Instant;
   /** What the fence has to be greater than, besides the record's. */
   readonly fenceAbove: number;
+  /** For how long the next in line is taken for alive without a sign of its own. */
+  readonly waiterTtlMs: number;
 }
 
-/** Whoever waited is gone from it: it was us, or it was dead. */
+/** Whoever stood before us in line is gone from it, and so are we; who stood behind us moves up. */
 export function claimed(previous: StoredLeaseRecord | null, claim: Claim): LeaseRecord {
+  const left = previous === null ? [] : after(claim.ownerId, waitersIn(previous));
   const previousFence = previous === null || isForeign(previous) ? 0 : previous.fence;
   return {
     ownerId: claim.ownerId,
     expiresAt: seconds(claim.at.wallMs + claim.ttlMs),
-    waitingOwnerId: null,
-    waiterExpiresAt: null,
+    ...newLine(left, claim.at.wallMs + claim.waiterTtlMs),
     ttlMs: claim.ttlMs,
     renewSeq: claim.renewSeq,
     fence: Math.max(previousFence, claim.fenceAbove) + 1,
@@ -38,34 +41,37 @@ export function renewed(
   renewSeq: number,
   at: Instant,
 ): LeaseRecord {
-  return { ...keepingWaiter(mine, found), expiresAt: seconds(at.wallMs + mine.ttlMs), renewSeq };
+  return { ...mine, ...lineIn(found), ownerAgeMs: 0, expiresAt: seconds(at.wallMs + mine.ttlMs), renewSeq };
 }
 
-/** Free, but not forgotten: the fence stays for the next tenure, the waiter for its turn. */
+/** Free, but not forgotten: the fence stays for the next tenure, the waiters for their turns. */
 export function released(mine: LeaseRecord, found: StoredLeaseRecord): LeaseRecord {
-  const kept = keepingWaiter(mine, found);
-  const waitsForItself = kept.waitingOwnerId === mine.ownerId;
-  return {
-    ...kept,
-    ownerId: null,
-    expiresAt: 0,
-    holder: null,
-    waitingOwnerId: waitsForItself ? null : kept.waitingOwnerId,
-    waiterExpiresAt: waitsForItself ? null : kept.waiterExpiresAt,
-  };
+  const others = waitersIn(found).filter((waiter) => waiter !== mine.ownerId);
+  const { waiterExpiresAt } = others.length === 0 ? newLine([], 0) : found;
+  const line = { ...newLine(others, 0), waiterExpiresAt };
+  return { ...mine, ...line, ownerAgeMs: 0, ownerId: null, expiresAt: 0, holder: null };
+}
+
+export interface LineChange {
+  /** Who makes it. */
+  readonly by: string;
+  readonly waiters: readonly string[];
+  /** Until when a front that is new, or that makes the change itself, is taken for alive. */
+  readonly frontUntilMs: number;
 }
 
 /** A write by somebody other than the owner makes the version young; `ownerAgeMs` says how old the owner's part is. */
-export function withWaiter(
+export function withLine(
   found: StoredLeaseRecord,
-  waiter: { readonly waitingOwnerId: string; readonly waiterExpiresAtMs: number } | null,
+  { by, waiters, frontUntilMs }: LineChange,
   ownerAgeMs: number,
 ): StoredLeaseRecord {
-  const place = {
-    waitingOwnerId: waiter === null ? null : waiter.waitingOwnerId,
-    waiterExpiresAt: waiter === null ? null : seconds(waiter.waiterExpiresAtMs),
-  };
-  return { ...restated(found, ownerAgeMs), ...place };
+  const [front] = waiters;
+  const line = newLine(waiters, frontUntilMs);
+  // Only a waiter itself can say that it is alive.
+  const keepsItsTime = front === found.waitingOwnerId && front !== by;
+  const { waiterExpiresAt } = keepsItsTime ? found : line;
+  return { ...restated(found, ownerAgeMs), ...line, waiterExpiresAt };
 }
 
 /** The same again under a new version, which shuts out every older write that may still be on its way. */
@@ -86,11 +92,6 @@ export function neverHeld(ttlMs: number): LeaseRecord {
     ownerAgeMs: 0,
     holder: null,
   };
-}
-
-function keepingWaiter(mine: LeaseRecord, found: StoredLeaseRecord): LeaseRecord {
-  const { waitingOwnerId, waiterExpiresAt } = found;
-  return { ...mine, waitingOwnerId, waiterExpiresAt, ownerAgeMs: 0 };
 }
 
 function seconds(ms: number): number {

@@ -109,6 +109,12 @@ export class RecordMemory {
     return released;
   }
 
+  /** Since when this version was there, at the latest, if it is the one that was seen last. */
+  versionSinceMs(id: string, version: RecordVersion | "absent"): number | undefined {
+    const sighting = this.known.get(id)?.sighting;
+    return sighting?.version === version ? sighting.silence.versionSinceMs : undefined;
+  }
+
   /** What a fence must not fall below, whatever became of the record. */
   greatestFence(id: string): number {
     return this.known.get(id)?.fence ?? 0;

@@ -1,5 +1,6 @@
 import type { Ending } from "./ending";
 import { instant, pause, type Instant, type LeaseEnvironment } from "./lease-environment";
+import { waitersIn } from "./lease-line";
 import { isForeign, type LeaseRecord, type StoredLeaseRecord } from "./lease-record";
 import {
   PermanentLeaseStoreError,
@@ -32,6 +33,8 @@ interface SentClaim {
 /** One write per second and object is what GCS allows; the jitter keeps refused writers from coming back together. */
 const THROTTLED_PAUSE_MS = 1_050;
 const THROTTLED_JITTER_MS = 250;
+/** From one change to the next. */
+const CHANGE_MS = 1_000;
 
 /** Claims older than these are forgotten: one that is found later is renewed before it is believed. */
 const REMEMBERED_CLAIMS = 16;
@@ -127,7 +130,7 @@ export class TenureRequests {
       return { answer, sentAt };
     } catch (error) {
       if (error instanceof TransientLeaseStoreError && error.throttled)
-        this.writableFromMs = clock.monotonicMs() + THROTTLED_PAUSE_MS + random() * THROTTLED_JITTER_MS;
+        this.writableFromMs = this.afterThrottling(ifVersion) + random() * THROTTLED_JITTER_MS;
       // Refused: nothing of it can land, and there is nothing of it to take away.
       if (error instanceof PermanentLeaseStoreError) {
         if (!wasUndecided) this.undecided.delete(ifVersion);
@@ -135,6 +138,14 @@ export class TenureRequests {
       }
       throw error;
     }
+  }
+
+  /** A second after the change that we know to be the last one; where that is over, another came in between. */
+  private afterThrottling(ifVersion: RecordVersion | "absent"): number {
+    const { clock, memory } = this.surroundings;
+    const nowMs = clock.monotonicMs();
+    const nextChangeMs = (memory.versionSinceMs(this.resourceId, ifVersion) ?? -Infinity) + CHANGE_MS;
+    return nextChangeMs > nowMs ? nextChangeMs : nowMs + THROTTLED_PAUSE_MS;
   }
 
   /**
@@ -179,11 +190,11 @@ export class TenureRequests {
   private countsForMs(record: StoredLeaseRecord): number {
     const { settings } = this.surroundings;
     if (record.ownerId === this.ownerId) return deadlySilenceMs(settings.ttlMs, settings);
-    return record.waitingOwnerId === this.ownerId ? settings.waiterTtlMs + settings.marginMs : -Infinity;
+    return waitersIn(record).includes(this.ownerId) ? settings.waiterTtlMs + settings.marginMs : -Infinity;
   }
 
   private isNamedIn(record: StoredLeaseRecord): boolean {
-    return record.ownerId === this.ownerId || record.waitingOwnerId === this.ownerId;
+    return record.ownerId === this.ownerId || waitersIn(record).includes(this.ownerId);
   }
 
   private rememberClaim(claim: SentClaim): void {

@@ -1,8 +1,9 @@
 import { pause } from "./lease-environment";
 import type { LeaseRecord, StoredLeaseRecord } from "./lease-record";
+import { waitersIn } from "./lease-line";
 import { isForeign, UnreadableLeaseRecordError } from "./lease-record";
 import type { RecordVersion } from "./lease-record-store";
-import { neverHeld, released, restated, withWaiter } from "./lease-transitions";
+import { neverHeld, released, restated, withLine } from "./lease-transitions";
 import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
 
@@ -75,7 +76,16 @@ export class Withdrawal {
       const mine = isForeign(record) ? (own?.record ?? neverHeld(settings.ttlMs)) : record;
       return this.put(released(mine, record), version);
     }
-    if (record.waitingOwnerId === ownerId) return this.put(withWaiter(record, null, ownerAgeMs), version);
+    const waiters = waitersIn(record);
+    if (waiters.includes(ownerId)) {
+      const others = waiters.filter((waiter) => waiter !== ownerId);
+      const change = {
+        by: ownerId,
+        waiters: others,
+        frontUntilMs: clock.wallMs() + settings.waiterTtlMs,
+      };
+      return this.put(withLine(record, change, ownerAgeMs), version);
+    }
     if (this.requests.mayStillLand(version)) return this.put(restated(record, ownerAgeMs), version);
     return true;
   }

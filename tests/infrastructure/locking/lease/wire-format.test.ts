@@ -110,6 +110,7 @@ describe("the next fence", () => {
       ttlMs: settings.ttlMs,
       holder: { host: "a", pid: 1, operation: null },
       at: { monotonicMs: 0, wallMs: serviceMs },
+      waiterTtlMs: settings.waiterTtlMs,
       fenceAbove: Math.max(serviceMs, memory.greatestFence("job")),
     };
     const found = record === null ? null : withFence(record);

@@ -50,7 +50,8 @@ export type GatewayStatement =
   | SettledAnswer
   | { readonly outcome: "absent" | "pending" }
   | { readonly outcome: "unknown"; readonly reason: string }
-  | { readonly outcome: "mismatch"; readonly evidence: string };
+  /** `captured`: what does not fit is that the money was taken. */
+  | { readonly outcome: "mismatch"; readonly evidence: string; readonly captured?: true };
 
 /** What a person found out about an operation that nobody else could decide. */
 export interface ReviewVerdict {

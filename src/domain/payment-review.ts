@@ -130,7 +130,7 @@ export function stillInReview<P extends PaymentRecord>(
 
 /**
  * Whether what the gateway has recorded, or is still deciding, leaves no room for the verdict. Silence does, and so does
- * something that does not fit: those are why a person is asked.
+ * most of what does not fit: those are why a person is asked.
  */
 function contradicts(operation: Operation, verdict: ReviewVerdict, seen: GatewayStatement): boolean {
   const { outcome } = verdict;
@@ -144,9 +144,11 @@ function contradicts(operation: Operation, verdict: ReviewVerdict, seen: Gateway
       return outcome !== "not_moved";
     case "pending":
       return outcome !== "pending";
+    case "mismatch":
+      // Money that was taken was not let go, whoever took it.
+      return seen.captured === true && operation.kind === "void" && outcome === "moved";
     case "absent":
     case "unknown":
-    case "mismatch":
       return false;
   }
 }

@@ -59,7 +59,15 @@ describeOnEveryStore("money that was captured elsewhere", (open) => {
     const world = await open();
     const id = await expired(world, "tok_void_captured_elsewhere");
     await world.reconcile();
-    await world.review((await releaseOf(world, id)).id, { outcome });
+    const release = (await releaseOf(world, id)).id;
+    if (outcome === "moved") {
+      // The gateway says that the money was taken.
+      expect(await codeOf(world.review(release, { outcome }))).toBe("review_contradicts_gateway");
+    }
+    await world.review(release, {
+      outcome,
+      overrideReason: outcome === "moved" ? "taken back by hand" : null,
+    });
     expect(await releaseOf(world, id)).toMatchObject({ status });
     const payment = await world.payment(id);
     expect(payment.openOperation).toBeUndefined();
@@ -79,6 +87,29 @@ describeOnEveryStore("money that was captured elsewhere", (open) => {
     const operationId = (await world.payment(id)).openOperation!.id;
     await world.review(operationId, { outcome: "not_moved" });
     expect(await codeOf(world.void(id, "v"))).toBe("void_declined");
+  });
+
+  test("is not taken once more by a capture: that goes before a person, too, who may say that it moved", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_void_captured_elsewhere");
+    await world.void(id, "v").catch(() => {});
+    await world.review((await world.payment(id)).openOperation!.id, { outcome: "not_moved" });
+    expect(await codeOf(world.capture(id, "c"))).toBe("needs_review");
+    expect(await world.timesMoved(id, "capture")).toBe(1);
+    await world.review((await world.payment(id)).openOperation!.id, { outcome: "moved" });
+    expect((await world.payment(id)).visibleStatus).toBe("captured");
+    expect(await codeOf(world.refund(id, "r"))).toBe("succeeded");
+    expect(await world.timesMoved(id, "capture")).toBe(1);
+  });
+
+  test("refutes the verdict that a void has let it go, unless the person says why", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_void_captured_elsewhere");
+    await world.void(id, "v").catch(() => {});
+    const operationId = (await world.payment(id)).openOperation!.id;
+    expect(await codeOf(world.review(operationId, { outcome: "moved" }))).toBe("review_contradicts_gateway");
+    await world.review(operationId, { outcome: "moved", overrideReason: "given back by hand" });
+    expect((await world.payment(id)).visibleStatus).toBe("voided");
   });
 });
 

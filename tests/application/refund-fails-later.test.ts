@@ -316,6 +316,22 @@ describeOnEveryStore("what the gateway says about other operations that have end
     ]);
     expect(new Set(told.slice(4))).toEqual(new Set(["refund: agrees"]));
   });
+
+  test("is corrected however many came after it: the next request goes on behind those of the one before", async () => {
+    const world = await open();
+    const id = await world.captured(FAILS);
+    await world.refund(id, "first", { amount: 500n });
+    world.clock.advance(HOUR / 2);
+    for (let n = 0; n < 49; n += 1) await world.refund(id, `r${n}`, { amount: 10n });
+    world.clock.advance(HOUR / 2);
+    const page = await world.observe(id);
+    expect(results(page)).toContain("refund: too_many");
+    expect((await world.payment(id)).amountRefunded).toBe(990n);
+    const rest = await world.observe(id, page.next);
+    expect(results(rest)).toContain("refund: corrected");
+    expect((await world.payment(id)).amountRefunded).toBe(490n);
+    expect([page.next === null, rest.next]).toEqual([false, null]);
+  });
 });
 
 test("a payment that is not there cannot be asked about", async () => {

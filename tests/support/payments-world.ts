@@ -210,8 +210,8 @@ export class PaymentsWorld {
     return new ReviewOperations(this.context).resolve(id, whole, { actor: { key: "operator" } });
   }
 
-  observe(id: PaymentId) {
-    return new ObservePayment(this.context).execute(id, { actor: { key: "operator" } });
+  observe(id: PaymentId, after: OperationId | null = null) {
+    return new ObservePayment(this.context).execute(id, { actor: { key: "operator" } }, after);
   }
 
   reconcile() {

@@ -7,7 +7,7 @@ import type { Money } from "../../domain/money";
  * - answer `succeeded`, `declined` or `authorization_gone` only if the gateway itself has recorded that for this key;
  * - answer `not_sent` only if the request certainly did not reach the gateway (refused connection, no such host, 429);
  * - answer `mismatch` if the gateway shows what this key cannot have done and what leaves it nothing to do, as a capture
- *   made elsewhere does to a void: evidence for a person, and no answer to the key;
+ *   made elsewhere does to a void and to another capture: evidence for a person, and no answer to the key;
  * - answer `unknown` for the rest: timed out, reset, a 5xx, an answer that makes no sense;
  * - move money at most once per gateway key, however often and concurrently it is sent.
  */
@@ -63,6 +63,8 @@ export interface Mismatch {
   readonly evidence: string;
   /** What the gateway calls that which was found, if it is one thing. */
   readonly reference?: string;
+  /** The money was taken: a void has certainly not moved it. */
+  readonly captured?: true;
 }
 
 export type GatewayAnswer =

@@ -1,4 +1,4 @@
-import { paymentResourceId, type PaymentId } from "../../domain/identifiers";
+import { paymentResourceId, type OperationId, type PaymentId } from "../../domain/identifiers";
 import { isFinished, isInReview, isOpen, type Operation } from "../../domain/operation";
 import type { Payment } from "../../domain/payment";
 import { PaymentError } from "../../domain/payment-errors";
@@ -35,6 +35,8 @@ export interface ObservedPayment {
   readonly payment: Payment;
   /** Each operation, in the order in which they began. */
   readonly observations: readonly Observation[];
+  /** The last operation that was asked about, if there are more: ask for what comes after it. */
+  readonly next: OperationId | null;
 }
 
 interface Answered {
@@ -46,12 +48,20 @@ interface Answered {
 export class ObservePayment {
   constructor(private readonly context: OperationContext) {}
 
-  /** The caller is an operator: whose payment it is does not matter. */
-  async execute(paymentId: PaymentId, caller: Omit<Caller, "merchant">): Promise<ObservedPayment> {
+  /**
+   * The caller is an operator: whose payment it is does not matter. `after`: begins behind this operation, in the order in
+   * which they are asked about, where one request was not enough for all of them.
+   */
+  async execute(
+    paymentId: PaymentId,
+    caller: Omit<Caller, "merchant">,
+    after: OperationId | null = null,
+  ): Promise<ObservedPayment> {
     const { locks } = this.context;
     const before = await this.mustFind(paymentId);
-    const answers = await this.ask(before.payment);
-    if (!isNews(before.payment, answers)) return report(before.payment, before.payment, answers);
+    const { asked, next } = questions(before.payment, after);
+    const answers = await this.ask(before.payment, asked);
+    if (!isNews(before.payment, answers)) return report(before.payment, before.payment, answers, next);
     const { payment } = await locks.withLock(
       paymentResourceId(paymentId),
       (hold) => this.write(paymentId, answers, caller, hold),
@@ -62,12 +72,12 @@ export class ObservePayment {
         ...(caller.signal === undefined ? {} : { signal: caller.signal }),
       },
     );
-    return report(before.payment, payment, answers);
+    return report(before.payment, payment, answers, next);
   }
 
   /** Outside of the lock: nobody has to wait for as many answers. */
-  private async ask(payment: Payment): Promise<readonly Answered[]> {
-    const waiting = [...questions(payment)];
+  private async ask(payment: Payment, asked: readonly Operation[]): Promise<readonly Answered[]> {
+    const waiting = [...asked];
     const answers: Answered[] = [];
     const askInTurn = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -113,10 +123,16 @@ export class ObservePayment {
 }
 
 /** Refunds that succeeded come first, the latest before the others: they are what fails afterwards. */
-function questions(payment: Payment): readonly Operation[] {
+function questions(
+  payment: Payment,
+  after: OperationId | null,
+): { readonly asked: readonly Operation[]; readonly next: OperationId | null } {
   const wanted = payment.facts.operations.filter((operation) => whyNot(operation) === null).reverse();
   const canFail = ({ kind, status }: Operation) => kind === "refund" && status === "succeeded";
-  return [...wanted.filter(canFail), ...wanted.filter((one) => !canFail(one))].slice(0, MAX_QUESTIONS);
+  const inOrder = [...wanted.filter(canFail), ...wanted.filter((one) => !canFail(one))];
+  const rest = inOrder.slice(inOrder.findIndex(({ id }) => id === after) + 1);
+  const asked = rest.slice(0, MAX_QUESTIONS);
+  return { asked, next: rest.length > asked.length ? (asked.at(-1)?.id ?? null) : null };
 }
 
 function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
@@ -132,14 +148,19 @@ function isNews(payment: Payment, answers: readonly Answered[]): boolean {
   });
 }
 
-function report(before: Payment, after: Payment, answers: readonly Answered[]): ObservedPayment {
+function report(
+  before: Payment,
+  after: Payment,
+  answers: readonly Answered[],
+  next: OperationId | null,
+): ObservedPayment {
   const byId = new Map(answers.map((answer) => [answer.operation.id, answer]));
   const observations = before.facts.operations.map((operation): Observation => {
     const seen = byId.get(operation.id)?.seen;
     if (seen === undefined) return { operation, notAsked: whyNot(operation) ?? "too_many" };
     return { operation, seen, result: resultOf(after, operation, seen) };
   });
-  return { payment: after, observations };
+  return { payment: after, observations, next };
 }
 
 function resultOf(after: Payment, operation: Operation, seen: FindAnswer): ObservationResult {

@@ -115,6 +115,7 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
         outcome: "mismatch",
         evidence: expect.stringContaining("captured"),
         reference: expect.stringMatching(/./),
+        captured: true,
       };
       expect(await scene.send()).toEqual(captured);
       expect(await scene.send()).toEqual(captured);

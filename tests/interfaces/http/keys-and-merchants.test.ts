@@ -71,6 +71,15 @@ test("what looks across merchants needs an operator's key", async () => {
   expect((await http.get("/locks", as("boss"))).body).toEqual({ data: [] });
 });
 
+test("an operator's key of another merchant shows a payment and its history", async () => {
+  http.keys.add("acme-secret", "acme");
+  http.keys.add("boss", "ops", true);
+  const id = await http.authorize({}, as("acme-secret"));
+  expect((await http.get(`/payments/${id}`, as("boss"))).body.payment.merchant).toBe("acme");
+  expect((await http.get(`/payments/${id}/events`, as("boss"))).body.data).not.toEqual([]);
+  expect((await http.get("/payments", as("boss"))).body.data).toEqual([]);
+});
+
 test("a merchant sees its own payments only", async () => {
   http.keys.add("acme-secret", "acme");
   http.keys.add("other-secret", "other");

@@ -1,6 +1,6 @@
 import type { GatewayAnswer } from "../../../application/ports/payment-gateway";
 import type { GatewayTables, LedgerRequest, LedgerState } from "./gateway-ledger";
-import { moveMoney, record } from "./move-money";
+import { CAPTURED_ELSEWHERE, moveMoney, record } from "./move-money";
 import type { TokenBehaviour } from "./payment-method-token";
 
 /** What came of a request, and how long its caller is kept waiting for it. */
@@ -90,5 +90,5 @@ async function captureElsewhere(tables: GatewayTables, request: LedgerRequest, a
     captured: amount.amount,
   });
   const { paymentId } = request;
-  await tables.appendMove({ paymentId, kind: "capture", gatewayKey: "elsewhere", amount, at });
+  await tables.appendMove({ paymentId, kind: "capture", gatewayKey: CAPTURED_ELSEWHERE, amount, at });
 }

@@ -29,7 +29,13 @@ export const recordedAnswerSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("succeeded"), reference: z.string() }),
   z.object({ outcome: z.literal("declined"), reason: z.string() }),
   z.object({ outcome: z.literal("authorization_gone"), reason: z.string() }),
-  z.object({ outcome: z.literal("mismatch"), evidence: z.string(), reference: z.string() }),
+  z.object({
+    outcome: z.literal("mismatch"),
+    evidence: z.string(),
+    reference: z.string(),
+    // The only thing that never fits here; rows of before do not say it.
+    captured: z.literal(true).default(true),
+  }),
 ]);
 
 const snapshotSchema = z.object({

@@ -6,9 +6,12 @@ import type {
   LedgerRequest,
 } from "./gateway-ledger";
 
+/** The key of a capture that somebody made in the gateway's dashboard. */
+export const CAPTURED_ELSEWHERE = "elsewhere";
+
 /**
  * Carries a request out and records the answer for its key. Naive on purpose: it looks at this one request and at
- * whether the authorization is still there, never at what other keys have moved. A caller who sends two keys for one
+ * whether the authorization is still there, never at what other keys of ours have moved. A caller who sends two keys for one
  * capture moves the money twice, and `moves` shows it.
  */
 export async function moveMoney(
@@ -94,6 +97,9 @@ async function capture(
 ): Promise<LedgerAnswer> {
   if (authorization.status === "voided") return gone("voided");
   if (authorization.status === "gone") return gone("expired");
+  if (authorization.status === "captured" && (await wasCapturedElsewhere(tables, request))) {
+    return mismatch(authorization, "captured elsewhere, under no key of ours");
+  }
   await tables.putAuthorization({
     ...authorization,
     status: "captured",
@@ -115,7 +121,7 @@ async function release(
     case "gone":
       return gone("expired");
     case "captured":
-      return capturedInstead(authorization);
+      return mismatch(authorization, "captured, while it was to be voided");
     case "open":
       await tables.putAuthorization({ ...authorization, status: "voided", reserved: 0n });
       return { outcome: "succeeded", reference: `void_${request.gatewayKey}` };
@@ -135,10 +141,16 @@ async function refund(
   return { outcome: "succeeded", reference: `refund_${request.gatewayKey}` };
 }
 
-/** Evidence, and no refusal: whoever wanted the money let go has to hear that it was taken. */
-function capturedInstead({ reference, captured, amount }: LedgerAuthorization): LedgerAnswer {
-  const evidence = `${reference}: ${captured} ${amount.currency} captured, while it was to be voided`;
-  return { outcome: "mismatch", evidence, reference };
+/** What somebody did in the dashboard ended the authorization: in this, the gateway is not naive. */
+async function wasCapturedElsewhere(tables: GatewayTables, { paymentId }: LedgerRequest): Promise<boolean> {
+  const moves = await tables.moves(paymentId);
+  return moves.some(({ kind, gatewayKey }) => kind === "capture" && gatewayKey === CAPTURED_ELSEWHERE);
+}
+
+/** Evidence, and no refusal: whoever wanted the money has to hear that it was taken. */
+function mismatch({ reference, captured, amount }: LedgerAuthorization, what: string): LedgerAnswer {
+  const evidence = `${reference}: ${captured} ${amount.currency} ${what}`;
+  return { outcome: "mismatch", evidence, reference, captured: true };
 }
 
 function declined(reason: string): LedgerAnswer {

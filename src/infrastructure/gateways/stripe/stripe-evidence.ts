@@ -1,4 +1,4 @@
-import type { FindAnswer, FindRequest } from "../../../application/ports/payment-gateway";
+import type { FindAnswer, FindRequest, Mismatch } from "../../../application/ports/payment-gateway";
 import { isUnitCertain } from "../../../domain/money";
 import { toStripeAmount } from "./stripe-amount";
 import type { PaymentIntentSeen, RefundSeen } from "./stripe-objects";
@@ -78,11 +78,14 @@ export function voidEvidence(intent: PaymentIntentSeen, sought: Sought): FindAns
     case "requires_payment_method":
       return { outcome: "authorization_gone", reason: intent.status };
     case "succeeded":
-      return mismatch(
-        intent.id,
-        `${intent.amount_received} ${intent.currency} captured, while it was to be voided`,
-        intent.latest_charge ?? intent.id,
-      );
+      return {
+        ...mismatch(
+          intent.id,
+          `${intent.amount_received} ${intent.currency} captured, while it was to be voided`,
+          intent.latest_charge ?? intent.id,
+        ),
+        captured: true,
+      };
     default:
       return { outcome: "unknown", reason: intent.status };
   }
@@ -140,6 +143,6 @@ function succeeded(reference: string): FindAnswer {
   return { outcome: "succeeded", reference };
 }
 
-function mismatch(id: string, what: string, reference = id): FindAnswer {
+function mismatch(id: string, what: string, reference = id): Mismatch {
   return { outcome: "mismatch", evidence: `${id}: ${what}`, reference };
 }

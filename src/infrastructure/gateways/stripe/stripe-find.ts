@@ -38,8 +38,10 @@ export async function findByObjects(
     case "capture":
       return findCapture(stripe, movement, timeout);
     case "void":
-      return evidence(await retrieveIntent(stripe, authorizationReference, timeout), (seen) =>
-        voidEvidence(seen, request),
+      return evidenceOf(
+        authorizationReference,
+        await retrieveIntent(stripe, authorizationReference, timeout),
+        (seen) => voidEvidence(seen, request),
       );
     case "refund":
       return findRefund(stripe, movement, timeout);
@@ -50,13 +52,25 @@ export function evidence<Seen>(seen: Seen | null, read: (seen: Seen) => FindAnsw
   return seen === null ? { outcome: "unknown", reason: "an answer that makes no sense" } : read(seen);
 }
 
+/** An answer about another object than the one that was asked for is none. */
+export function evidenceOf(
+  reference: string,
+  seen: PaymentIntentSeen | null,
+  read: (seen: PaymentIntentSeen) => FindAnswer,
+): FindAnswer {
+  if (seen !== null && seen.id !== reference) {
+    return { outcome: "unknown", reason: `the answer is about ${seen.id}, not ${reference}` };
+  }
+  return evidence(seen, read);
+}
+
 export async function findCapture(
   stripe: Stripe.Stripe,
   request: MovementRequest,
   timeout: TimeLeft,
 ): Promise<FindAnswer> {
   const seen = await retrieveIntent(stripe, request.authorizationReference, timeout);
-  return evidence(seen, (intent) => captureEvidence(intent, request));
+  return evidenceOf(request.authorizationReference, seen, (intent) => captureEvidence(intent, request));
 }
 
 export async function findRefund(
@@ -118,7 +132,7 @@ async function findAuthorization(
     { expand: ["latest_charge"] },
     { timeout: timeout() },
   );
-  return evidence(seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
+  return evidenceOf(reference, seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
 }
 
 export async function retrieveIntent(

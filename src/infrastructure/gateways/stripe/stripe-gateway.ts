@@ -33,6 +33,7 @@ import {
   retrieveIntent,
   timeLeft,
   type TimeLeft,
+  evidenceOf,
 } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
@@ -105,7 +106,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
           { amount_to_capture: amount, metadata: labels("capture", request) },
           { idempotencyKey: request.gatewayKey, timeout: timeout() },
         );
-        return evidence(seePaymentIntent(intent), (seen) => captureEvidence(seen, request));
+        const seen = seePaymentIntent(intent);
+        return evidenceOf(authorizationReference, seen, (found) => captureEvidence(found, request));
       },
       (_reason, timeout) => findCapture(this.stripe, request, timeout),
     );
@@ -121,14 +123,17 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
           { cancellation_reason: "requested_by_customer" },
           { idempotencyKey: request.gatewayKey, timeout: timeout() },
         );
-        return evidence(seePaymentIntent(intent), (seen) => voidEvidence(seen, request));
+        const seen = seePaymentIntent(intent);
+        return evidenceOf(authorizationReference, seen, (found) => voidEvidence(found, request));
       },
       async (_reason, timeout): Promise<FindAnswer> => {
         // This key was refused, so whatever ended the authorization, it was not this void.
         const seen = await retrieveIntent(this.stripe, authorizationReference, timeout);
-        if (seen?.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
-        if (seen?.status === "succeeded") return voidEvidence(seen, request);
-        return { outcome: "unknown", reason: seen?.status ?? "no such payment intent" };
+        return evidenceOf(authorizationReference, seen, (found) => {
+          if (found.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
+          if (found.status === "succeeded") return voidEvidence(found, request);
+          return { outcome: "unknown", reason: found.status };
+        });
       },
     );
   }

@@ -19,6 +19,12 @@ interface WireObservation {
   readonly notAsked: string | null;
 }
 
+interface WireObserved {
+  readonly operations: readonly WireObservation[];
+  readonly payment: WirePayment;
+  readonly nextCursor: string | null;
+}
+
 /** `gateway`: what the gateway says about a payment, on a running server, with an operator's key. */
 export function gatewayCommand(context: CommandContext): Command {
   const gateway = new Command("gateway").description(
@@ -32,10 +38,9 @@ export function gatewayCommand(context: CommandContext): Command {
     .argument("<payment>", "its id")
     .addHelpText("after", "\nExample:\n  $ holdfast gateway observe 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")
     .action(async (id: string) => {
-      const path = `/gateway/payments/${encodeURIComponent(id)}/observe`;
-      const { body } = await new ServerClient(context.configured().server()).post(path, {});
-      const payment = body["payment"] as WirePayment;
-      const operations = body["operations"] as readonly WireObservation[];
+      const server = new ServerClient(context.configured().server());
+      const body = await observeAll(server, `/gateway/payments/${encodeURIComponent(id)}/observe`);
+      const { payment, operations } = body;
       const output = context.output();
       output.result(body, [observed(operations, payment), paymentText(payment)].join("\n"));
       if (operations.some(({ result }) => result === "in_review")) {
@@ -43,6 +48,20 @@ export function gatewayCommand(context: CommandContext): Command {
       }
     });
   return gateway;
+}
+
+/** As many requests as it takes. What one of them did not ask about, another one did. */
+async function observeAll(server: ServerClient, path: string): Promise<WireObserved> {
+  const asked = new Map<string, WireObservation>();
+  for (let cursor = ""; ;) {
+    const answer = await server.post(cursor === "" ? path : `${path}?cursor=${cursor}`, {});
+    const { payment, operations, nextCursor } = answer.body as unknown as WireObserved;
+    for (const one of operations) {
+      if (one.notAsked === null || !asked.has(one.operationId)) asked.set(one.operationId, one);
+    }
+    if (nextCursor === null) return { operations: [...asked.values()], payment, nextCursor };
+    cursor = nextCursor;
+  }
 }
 
 function observed(operations: readonly WireObservation[], payment: WirePayment): string {

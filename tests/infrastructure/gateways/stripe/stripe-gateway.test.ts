@@ -21,6 +21,17 @@ function authorize(change: Partial<typeof request> = {}) {
   return stripe.gateway.authorize({ ...request, ...change, paymentMethod: "pm_card_visa" });
 }
 
+it("an answer about another object than the one that was asked for is no answer", async () => {
+  await authorize();
+  stripe.standIn.world.intents.get("pi_1")!.id = "pi_other";
+  const other = { outcome: "unknown", reason: "the answer is about pi_other, not pi_1" };
+  const letGo = { ...capture, gatewayKey: "v.1", operationId: "v" };
+  expect(await stripe.gateway.capture(capture)).toEqual(other);
+  expect(await stripe.gateway.find(findCapture)).toEqual(other);
+  expect(await stripe.gateway.void(letGo)).toEqual(other);
+  expect(await stripe.gateway.find({ ...letGo, kind: "void" })).toEqual(other);
+});
+
 describe("what a person has to look at", () => {
   it("a capture that somebody else made, under no id of ours, is never taken for ours, nor for a refusal", async () => {
     await authorize();
@@ -43,6 +54,7 @@ describe("what a person has to look at", () => {
       outcome: "mismatch",
       evidence: "pi_1: 5000 eur captured, while it was to be voided",
       reference: "ch_pi_1",
+      captured: true,
     });
   });
 

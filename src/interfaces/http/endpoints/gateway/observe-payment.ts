@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
 import type { Observation, ObservePayment } from "../../../../application/use-cases/observe-payment";
+import { parseOperationId } from "../../../../domain/identifiers";
 import { gatewayKey } from "../../../../domain/operation";
 import { answerSchema } from "../../openapi/schema-names";
 import { asCaller } from "../../requests/as-caller";
@@ -42,6 +43,7 @@ const observedAnswer = answerSchema(
             reason: z.string().optional(),
             evidence: z.string().optional(),
             reference: z.string().optional(),
+            captured: z.boolean().optional().meta({ description: "What does not fit: the money was taken." }),
           })
           .nullable()
           .meta({ description: "What the gateway says now. Null if it was not asked." }),
@@ -57,13 +59,24 @@ const observedAnswer = answerSchema(
           .meta({
             description:
               "`open`: it is asked about anyway. `not_sent`: the gateway never got it. `made_elsewhere`: it was imported. " +
-              "`too_many`: one request asks about 48 operations at most, refunds first.",
+              "`too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` asks about more.",
           }),
       }),
     ),
     payment: paymentAnswer,
+    nextCursor: z
+      .string()
+      .nullable()
+      .meta({ description: "For `cursor`, while there are more to ask about." }),
   }),
 );
+
+const observeQuery = z.strictObject({
+  cursor: z
+    .uuid("is not a cursor")
+    .optional()
+    .meta({ description: "`nextCursor` of the answer before: asks about the operations after those." }),
+});
 
 export const observePayment = endpoint<ObservationParts>()({
   method: "post",
@@ -76,6 +89,7 @@ export const observePayment = endpoint<ObservationParts>()({
     "`failed` from then on, and another key may refund again; its own key keeps its first answer. Any other " +
     "contradiction goes before a person, and is listed at `/reviews`.",
   access: "operator",
+  query: observeQuery,
   answers: {
     200: {
       description: "What the gateway says beside what was stored, and the payment as it is now.",
@@ -84,20 +98,20 @@ export const observePayment = endpoint<ObservationParts>()({
   },
   problems: [
     "invalid_payment_id",
+    "invalid_request",
     "payment_not_found",
     "payment_busy",
     "lock_timeout",
     "lock_unavailable",
     "lock_lost",
   ],
-  async handle({ request, response, ids }, parts) {
-    const { payment, observations } = await asCaller(request, response, parts, (caller) =>
-      parts.observePayment.execute(ids.paymentId, caller),
+  async handle({ request, response, ids, query: { cursor } }, parts) {
+    const after = cursor === undefined ? null : parseOperationId(cursor);
+    const { payment, observations, next } = await asCaller(request, response, parts, (caller) =>
+      parts.observePayment.execute(ids.paymentId, caller, after),
     );
-    return {
-      status: 200,
-      body: { operations: observations.map(presentObservation), payment: presentPayment(payment) },
-    };
+    const operations = observations.map(presentObservation);
+    return { status: 200, body: { operations, payment: presentPayment(payment), nextCursor: next } };
   },
 });
 

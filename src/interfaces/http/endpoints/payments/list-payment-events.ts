@@ -21,7 +21,8 @@ export const listPaymentEvents = endpoint<PaymentParts>()({
   problems: ["invalid_payment_id", "invalid_request", "payment_not_found"],
   async handle({ response, ids, query }, { inWorld }) {
     const { merchant, operator } = callerOf(response);
-    const page = await inWorld(({ readPayments }) => readPayments.history(ids.paymentId, merchant, query));
+    const whose = operator ? null : merchant;
+    const page = await inWorld(({ readPayments }) => readPayments.history(ids.paymentId, whose, query));
     const present = operator ? presentEvent : presentEventToMerchant;
     return { status: 200, body: { data: page.data.map(present), nextCursor: page.nextCursor } };
   },

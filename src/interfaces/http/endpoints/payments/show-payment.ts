@@ -14,8 +14,9 @@ export const showPayment = endpoint<PaymentParts>()({
   answers: { 200: { description: "As it is now.", schema: onePaymentAnswer } },
   problems: ["invalid_payment_id", "payment_not_found"],
   async handle({ response, ids }, { inWorld }) {
-    const { merchant } = callerOf(response);
-    const payment = await inWorld(({ readPayments }) => readPayments.one(ids.paymentId, merchant));
+    const { merchant, operator } = callerOf(response);
+    const whose = operator ? null : merchant;
+    const payment = await inWorld(({ readPayments }) => readPayments.one(ids.paymentId, whose));
     return { status: 200, body: { payment: presentPayment(payment) } };
   },
 });

@@ -489,6 +489,7 @@ export const examples = [
         ...captured().payment,
         refunds: [operation({ status: "failed", failureCode: "refund_declined" })],
       },
+      nextCursor: null,
     },
   },
   {

@@ -23,7 +23,7 @@ function authorize(change: Partial<typeof request> = {}) {
 
 it("an answer about another object than the one that was asked for is no answer", async () => {
   await authorize();
-  stripe.standIn.world.intents.get("pi_1")!.id = "pi_other";
+  Object.assign(stripe.standIn.world.intents.get("pi_1")!, { id: "pi_other" });
   const other = { outcome: "unknown", reason: "the answer is about pi_other, not pi_1" };
   const letGo = { ...capture, gatewayKey: "v.1", operationId: "v" };
   expect(await stripe.gateway.capture(capture)).toEqual(other);

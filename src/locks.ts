@@ -17,6 +17,7 @@ export {
   LockReentrancyError,
   LockTimeoutError,
   LockUnavailableError,
+  type EndedWait,
   type LockErrorCode,
 } from "./application/ports/lock-errors";
 export { detached } from "./infrastructure/locking/reentrancy";

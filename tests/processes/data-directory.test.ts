@@ -29,6 +29,33 @@ describe("a SQLite file whose payments are locked in memory", () => {
     expect((await holdfast.run(["keys", "list"])).status).toBe(0);
   });
 
+  test.each([["reconcile"], ["expire"], ["migrate"]])(
+    "is waited for by %s for as long as it is told to, and no longer",
+    async (command) => {
+      const first = holdfast.serve();
+      await first.url();
+      const given = await holdfast.run([command, "--lock-timeout", "1", "--json", "--quiet"]);
+      expect(given.status).toBe(75);
+      const { error } = JSON.parse(given.stderr) as { error: { waitedMs: number; message: string } };
+      expect(error).toMatchObject({ limit: 1, source: "--lock-timeout", scope: "task" });
+      expect(error.waitedMs).toBeGreaterThanOrEqual(990);
+      expect(error.message).toContain("comes from --lock-timeout; raise it there, or end that process");
+      const patient = holdfast.start([command], { HOLDFAST_LOCK_TIMEOUT_TASK: "50" });
+      await patient.said(/^holdfast: waiting for .*, held by pid \d+ .*\(serve\); \d+ s left/);
+      await first.end("SIGTERM");
+      expect((await patient.ended).status).toBe(0);
+    },
+  );
+
+  test("is not waited for by a second server, however long that waits for payments", async () => {
+    await holdfast.serve().url();
+    const { status, stderr } = await holdfast.serve("--lock-timeout", "60", "--json").ended;
+    expect(status).toBe(75);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { limit: 0, source: "the rule that one process at a time opens this data" },
+    });
+  });
+
   test("is free as soon as its process is killed", async () => {
     const first = holdfast.serve();
     await first.url();

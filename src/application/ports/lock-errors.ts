@@ -4,17 +4,32 @@ import type { LockScope, ResolvedLockTimeout } from "./lock-timeout";
 export type LockErrorCode =
   "lock_timeout" | "lock_contended" | "wait_cancelled" | "lock_lost" | "lock_reentrancy" | "lock_unavailable";
 
+/** A wait that an error has ended. */
+export interface EndedWait {
+  readonly waitedMs: number;
+  readonly limit: ResolvedLockTimeout;
+  readonly scope?: LockScope;
+}
+
+/** For programs; the limit in seconds, as it is set. */
+export function waitFacts({ waitedMs, limit: { timeout, source }, scope }: EndedWait) {
+  return { waitedMs, limit: timeout === "infinite" ? timeout : timeout / 1_000, source, scope };
+}
+
 /** Everything a lock can fail with. `code` is stable; the message is for people. */
 export abstract class LockError extends Error {
   abstract readonly code: LockErrorCode;
+  /** Of an error that ended a wait. */
+  readonly wait: EndedWait | undefined;
 
   constructor(
     readonly resourceId: string,
     message: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly wait?: EndedWait | undefined },
   ) {
     super(message, options);
     this.name = new.target.name;
+    this.wait = options?.wait;
   }
 }
 
@@ -35,13 +50,8 @@ export class LockTimeoutError extends LockError {
       limit.timeout === 0 ? `${resourceId} is locked` : `waited ${inSeconds(waitedMs)} for ${resourceId}`;
     super(
       resourceId,
-      [
-        `${waited}, held by ${describeHolder(holder)}`,
-        `the limit of ${describeLimit(limit)} comes from ${limit.source}`,
-        [howToWaitLonger(limit), advice].filter((way) => way !== undefined).join(", or "),
-      ]
-        .filter((part) => part !== "")
-        .join("; "),
+      [`${waited}, held by ${describeHolder(holder)}`, whatToChange(limit, advice)].join("; "),
+      { wait: { waitedMs, limit, ...(scope === undefined ? {} : { scope }) } },
     );
   }
 }
@@ -54,10 +64,15 @@ export class LockContentionError extends LockError {
     resourceId: string,
     readonly waitingOwnerId: string,
     readonly holder?: LockHolder,
+    wait?: EndedWait,
   ) {
+    const later = "try again later";
+    // Only for who did not want to wait is the limit to blame.
+    const advice = wait?.limit.timeout === 0 ? whatToChange(wait.limit, later) : later;
     super(
       resourceId,
-      `${resourceId} is held by ${describeHolder(holder)}, and ${waitingOwnerId} is already waiting for it; try again later`,
+      `${resourceId} is held by ${describeHolder(holder)}, and ${waitingOwnerId} is already waiting for it; ${advice}`,
+      { wait },
     );
   }
 }
@@ -69,10 +84,13 @@ export class LockCancelledError extends LockError {
   constructor(
     resourceId: string,
     readonly waitedMs: number,
+    wait?: EndedWait,
   ) {
+    const limit = wait === undefined ? "" : ` (${limitInWords(wait.limit)})`;
     super(
       resourceId,
-      `stopped waiting for ${resourceId} after ${inSeconds(waitedMs)}: cancelled by the caller`,
+      `stopped waiting for ${resourceId} after ${inSeconds(waitedMs)}${limit}: cancelled by the caller`,
+      { wait },
     );
   }
 }
@@ -115,10 +133,16 @@ export class LockUnavailableError extends LockError {
     resourceId: string,
     /** The message without what it is about. */
     readonly reason: string,
-    options?: ErrorOptions & { readonly permanent?: boolean },
+    options?: ErrorOptions & { readonly permanent?: boolean; readonly wait?: EndedWait },
   ) {
-    super(resourceId, `cannot lock ${resourceId}: ${reason}`, options);
-    this.permanent = options?.permanent ?? false;
+    const { permanent = false, wait } = options ?? {};
+    // What is permanent ended the wait before its limit did.
+    const givenUp =
+      wait === undefined || permanent
+        ? ""
+        : `; given up after ${inSeconds(wait.waitedMs)} (${limitInWords(wait.limit)})`;
+    super(resourceId, `cannot lock ${resourceId}: ${reason}${givenUp}`, options);
+    this.permanent = permanent;
   }
 }
 
@@ -138,11 +162,22 @@ function describeLimit(limit: ResolvedLockTimeout): string {
   return limit.timeout === "infinite" ? "infinite" : inSeconds(limit.timeout);
 }
 
+function limitInWords(limit: ResolvedLockTimeout): string {
+  return `limit ${describeLimit(limit)} from ${limit.source}`;
+}
+
+/** Where a limit comes from, and what to do there; `advice`: what else may help. */
+export function whatToChange(limit: ResolvedLockTimeout, advice?: string): string {
+  const ways = [howToWaitLonger(limit), advice].filter((way) => way !== undefined).join(", or ");
+  const comesFrom = `the limit of ${describeLimit(limit)} comes from ${limit.source}`;
+  return ways === "" ? comesFrom : `${comesFrom}; ${ways}`;
+}
+
 /** Whoever was asked by a source that outranks the others is told that one. Nothing, if only the caller can change it. */
 function howToWaitLonger({ source }: ResolvedLockTimeout): string | undefined {
   if (source.startsWith("built-in default"))
     return "wait longer with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout";
-  if (source === "--lock-timeout") return "raise it there";
+  if (source === "--lock-timeout" || source.startsWith("the server (")) return "raise it there";
   if (/^(HOLDFAST_|\[locking)/.test(source))
     return "raise it there or with --lock-timeout <seconds|infinite>";
   return undefined;

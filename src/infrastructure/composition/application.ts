@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { Container } from "inversify";
 import { assertBudgets } from "../../application/operations/budgets";
+import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LocksBackendSetting } from "../configuration/adapter-urls";
 import { defaultLocks, locksBackend, type Configuration } from "../configuration/configuration";
@@ -23,6 +24,8 @@ export interface OpenOptions {
   readonly purpose: string;
   /** `keys` neither moves money nor needs the data for itself. */
   readonly sharesData?: boolean;
+  /** Told of a wait for data that another process has; whoever brings none does not wait. */
+  readonly observer?: LockObserver;
 }
 
 /** The program, put together and opened. */
@@ -44,7 +47,7 @@ const nobodyInLine: LockQueues = { queues: () => [] };
 /** Where the two ends meet. Everything is made once: a second lock provider would lock nothing. */
 export async function openApplication(
   configuration: Configuration,
-  { purpose, sharesData = false }: OpenOptions,
+  { purpose, sharesData = false, observer }: OpenOptions,
 ): Promise<Application> {
   assertBudgets();
   const { settings, lockTimeouts } = configuration;
@@ -53,7 +56,7 @@ export async function openApplication(
   const clock = new SystemClock();
   const closers = new Closers();
   try {
-    if (!sharesData) await takeDataDirectory(settings, setting, purpose, closers);
+    if (!sharesData) await takeDataDirectory(configuration, setting, purpose, closers, observer);
     const store = await openStore(settings.store.value, clock, closers, {
       maxConnections: settings.storeConnections.value,
       acceptLostLog: settings.acceptLostLog.value,

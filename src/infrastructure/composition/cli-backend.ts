@@ -34,21 +34,22 @@ function configured(
 ): ConfiguredBackend {
   return {
     entries: () => configurationEntries(configuration),
-    withStore: async (use, work) => load.withStore().withStore(configuration, use, work),
-    migrate: async () => load.migrate().migrate(configuration),
+    withStore: async (use, work, observer) => load.withStore().withStore(configuration, use, work, observer),
+    migrate: async (observer) => load.migrate().migrate(configuration, observer),
     withTaskLocks: async (task, work, say, enough) =>
       load.taskLocks().withTaskLocks(configuration, environment, task, work, say, enough),
     withLockInspector: async (work) =>
       load.lockInspection().withLockInspector(configuration, environment, work),
     server: () => {
       const { url, apiKey } = configuration.settings;
-      const { value, kind } = configuration.lockTimeouts.scopes.payment;
+      const { value, kind, source } = configuration.lockTimeouts.scopes.payment;
       return {
         url: url.value,
         urlSource: url.source,
         apiKey: apiKey.value,
         // The server has a limit of its own; only what somebody asked for here goes over the wire.
         waitSeconds: kind === "default" || value === "infinite" ? null : value / 1_000,
+        waitSource: source,
       };
     },
     serve: async (say) => load.serve().serve(configuration, version, say),

@@ -1,3 +1,4 @@
+import type { LockObserver } from "../../application/ports/lock-observer";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import { defaultLocks, type Configuration } from "../configuration/configuration";
 import { SystemClock } from "../time/system-clock";
@@ -6,12 +7,15 @@ import { takeDataDirectory } from "./data-directory";
 import { openStore } from "./open-store";
 
 /** Opens the store for nothing but its schema. */
-export async function migrate(configuration: Configuration): Promise<MigrationReport> {
+export async function migrate(
+  configuration: Configuration,
+  observer: LockObserver,
+): Promise<MigrationReport> {
   const { settings } = configuration;
   const closers = new Closers();
   try {
     const setting = settings.locks.value ?? defaultLocks(configuration);
-    await takeDataDirectory(settings, setting, "migrate", closers);
+    await takeDataDirectory(configuration, setting, "migrate", closers, observer);
     const { migration } = await openStore(settings.store.value, new SystemClock(), closers, {
       maxConnections: 1,
       acceptLostLog: settings.acceptLostLog.value,

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { assertBudgets } from "../../application/operations/budgets";
 import type { TaskLocks } from "../../interfaces/cli/backend";
-import type { LocksBackendSetting } from "../configuration/adapter-urls";
+import { withoutPassword, type LocksBackendSetting } from "../configuration/adapter-urls";
 import {
   ConfigurationError,
   defaultTaskLockDirectory,
@@ -40,6 +40,7 @@ export async function withTaskLocks<T>(
     );
     return await work({
       provider,
+      where: whereInWords(setting, configuration),
       inheritableFd: (resourceId) => file?.tenureOf(resourceId)?.inheritableFd,
       nameChild: async (resourceId, pid) => file?.tenureOf(resourceId)?.nameChild(pid),
     });
@@ -63,6 +64,14 @@ async function telemetryOf(
   if (settings.logLevel.kind === "default" && settings.metricsFile.value === null) return undefined;
   const { openTaskTelemetry } = await import("./task-telemetry.js");
   return openTaskTelemetry(settings, task, say);
+}
+
+/** For whoever has to repair it. */
+function whereInWords(setting: LocksBackendSetting, { settings: { locks } }: Configuration): string {
+  const { text, source } = locks;
+  const where =
+    text === null && setting.kind === "file" ? `file:${setting.directory}` : (text ?? setting.kind);
+  return `${withoutPassword(where)} (${source})`;
 }
 
 /** Touches nothing: whoever only looks at locks makes no directory for them. */

@@ -1,3 +1,4 @@
+import type { LockObserver } from "../../application/ports/lock-observer";
 import type { Configuration } from "../configuration/configuration";
 import type { StoreCommands } from "../../interfaces/cli/backend";
 import { openApplication } from "./application";
@@ -8,8 +9,13 @@ export async function withStore<T>(
   configuration: Configuration,
   use: "keys" | "reconcile" | "expire",
   work: (store: StoreCommands) => Promise<T>,
+  observer?: LockObserver,
 ): Promise<T> {
-  const application = await openApplication(configuration, { purpose: use, sharesData: use === "keys" });
+  const application = await openApplication(configuration, {
+    purpose: use,
+    sharesData: use === "keys",
+    ...(observer && { observer }),
+  });
   try {
     const { container } = application;
     return await work({

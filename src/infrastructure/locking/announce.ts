@@ -43,7 +43,7 @@ export function announce(observed: Observed, happening: LockHappening, now: Circ
   tell(options.observer, event);
 }
 
-function wordsOf(failure: unknown): string {
+export function wordsOf(failure: unknown): string {
   if (failure instanceof LockUnavailableError) return failure.reason;
   return failure instanceof Error ? failure.message : String(failure);
 }

@@ -3,15 +3,17 @@ import {
   LockCancelledError,
   LockTimeoutError,
   LockUnavailableError,
+  type EndedWait,
   type LockError,
 } from "../../application/ports/lock-errors";
 import type { LockHappening } from "../../application/ports/lock-observer";
 import type { LockHolder, LockOptions } from "../../application/ports/lock-provider";
 import type { ResolvedLockTimeout } from "../../application/ports/lock-timeout";
-import { announce, isObserved, type Observed } from "./announce";
+import { announce, isObserved, wordsOf, type Observed } from "./announce";
 import { onAbort } from "./cancellation";
 import type { DeadlineList, Due } from "./deadlines";
 import type { LockSettings } from "./lock-settings";
+import { isPermanent } from "./remote-place";
 import type { Standing } from "./standing";
 import type { Ticket, TicketQueue } from "./ticket-queue";
 import { limitOf } from "./wait-limit";
@@ -179,7 +181,7 @@ export class Wait implements Observed, Due {
    */
   outOfTime(isBehind = false): LockError {
     const { standing } = this;
-    const waitedMs = this.waitedMs + (this.options.alongside?.waitedMs ?? 0);
+    const { waitedMs } = this.soFar;
     const isInTheWay = isBehind && standing?.failure === undefined;
     if (standing === undefined || isInTheWay || standing.wasContendedSince(this.startedMs))
       return new LockTimeoutError(
@@ -190,12 +192,23 @@ export class Wait implements Observed, Due {
         standing?.advice,
         this.options.scope,
       );
-    if (standing.failure instanceof LockUnavailableError) return standing.failure;
-    return new LockUnavailableError(
-      this.resourceId,
-      standing.failure instanceof Error ? standing.failure.message : "no answer within the time limit",
-      { cause: standing.failure },
-    );
+    return this.unavailable(standing.failure ?? new Error(`no answer from ${this.settings.adapter}`));
+  }
+
+  /** What the backend failed with, told to this caller: others in line may be told the same of waits of their own. */
+  unavailable(failure: unknown): LockUnavailableError {
+    return new LockUnavailableError(this.resourceId, wordsOf(failure), {
+      cause: failure,
+      permanent: isPermanent(failure),
+      wait: this.soFar,
+    });
+  }
+
+  /** For the error that ends it. */
+  get soFar(): EndedWait {
+    const { scope, alongside } = this.options;
+    const waitedMs = this.waitedMs + (alongside?.waitedMs ?? 0);
+    return { waitedMs, limit: this.limit, ...(scope === undefined ? {} : { scope }) };
   }
 
   announce(happening: LockHappening): void {
@@ -231,7 +244,7 @@ export class Wait implements Observed, Due {
   }
 
   private cancelled(): LockError {
-    return new LockCancelledError(this.resourceId, this.waitedMs);
+    return new LockCancelledError(this.resourceId, this.waitedMs, this.soFar);
   }
 
   private disarm(): void {

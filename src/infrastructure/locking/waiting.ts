@@ -79,9 +79,9 @@ function note(answer: Exclude<Answer, { kind: "acquired" }>, standing: Standing,
 }
 
 function finalVerdict(answer: Answer, wait: Wait, contentionIsFinal: boolean): LockError | undefined {
-  if (answer.kind === "failed" && isPermanent(answer.error)) return answer.error;
+  if (answer.kind === "failed" && isPermanent(answer.error)) return wait.unavailable(answer.error);
   if (answer.kind === "contended" && (contentionIsFinal || wait.isSingleAttempt))
-    return new LockContentionError(wait.resourceId, answer.waitingOwnerId, answer.holder);
+    return new LockContentionError(wait.resourceId, answer.waitingOwnerId, answer.holder, wait.soFar);
   return wait.isSingleAttempt ? wait.outOfTime() : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { PassReport } from "../../application/operations/background-pass";
 import type { LockInspector } from "../../application/ports/lock-inspector";
+import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
@@ -28,9 +29,16 @@ export interface SettingFlag {
 
 export interface ConfiguredBackend {
   entries(): readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
-  /** Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server. */
-  withStore<T>(use: "keys" | "reconcile" | "expire", work: (store: StoreCommands) => Promise<T>): Promise<T>;
-  migrate(): Promise<MigrationReport>;
+  /**
+   * Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server; whoever
+   * is to wait for one that has the data brings an observer, who is told of it.
+   */
+  withStore<T>(
+    use: "keys" | "reconcile" | "expire",
+    work: (store: StoreCommands) => Promise<T>,
+    observer?: LockObserver,
+  ): Promise<T>;
+  migrate(observer: LockObserver): Promise<MigrationReport>;
   /**
    * Lends the locks of `run`, and closes them afterwards: within seconds, and at once when `enough` fires. What could not
    * be given back by then is said. Refuses those that other processes cannot see. Metrics, if somebody wants them, are told
@@ -53,6 +61,8 @@ export interface ConfiguredBackend {
 /** Locks for commands, with what only some adapters can do for a process that holds one. */
 export interface TaskLocks {
   readonly provider: LockProvider;
+  /** Where the locks are and who said so, for messages. */
+  readonly where: string;
   /** The descriptor that keeps the lock while a child has it, too; undefined where there is no such thing. */
   inheritableFd(resourceId: string): number | undefined;
   /** Writes down that this child keeps the lock alive, where that can be written down. */

@@ -1,4 +1,4 @@
-import { LockTimeoutError } from "../../application/ports/lock-errors";
+import { waitFacts, type EndedWait } from "../../application/ports/lock-errors";
 
 /** Where a command's words go: results to stdout and nothing else, everything about them to stderr. */
 export interface Streams {
@@ -28,13 +28,12 @@ export class Output {
   }
 
   /** An error with its facts; with `--json` one object on stderr, so that programs need not read sentences. */
-  failure(error: Error): void {
+  failure(error: Error, more = ""): void {
+    const message = error.message + more;
     if (this.options.json) {
-      this.streams.stderr.write(
-        `${JSON.stringify({ error: { ...factsOf(error), message: error.message } })}\n`,
-      );
+      this.streams.stderr.write(`${JSON.stringify({ error: { ...factsOf(error), message } })}\n`);
     } else {
-      this.error(error.message);
+      this.error(message);
     }
   }
 
@@ -46,15 +45,16 @@ export class Output {
 
 /** Facts that are worth telling a program; an error's other fields may hold anything. */
 function factsOf(error: Error): Readonly<Record<string, unknown>> {
-  const { code, resourceId, waitedMs, holder, scope, problem } = error as unknown as Record<string, unknown>;
-  return { code, resourceId, waitedMs, holder, ...limitOf(error), scope, problem };
+  const { code, resourceId, holder, wait, problem } = error as Facts;
+  return { code, resourceId, ...(wait === undefined ? {} : waitFacts(wait)), holder, problem };
 }
 
-/** In seconds, as it is set. */
-function limitOf(error: Error) {
-  if (!(error instanceof LockTimeoutError)) return {};
-  const { timeout, source } = error.limit;
-  return { limit: timeout === "infinite" ? timeout : timeout / 1_000, source };
+interface Facts extends Error {
+  readonly code?: unknown;
+  readonly resourceId?: unknown;
+  readonly holder?: unknown;
+  readonly wait?: EndedWait;
+  readonly problem?: unknown;
 }
 
 /** Columns as wide as their widest cell. */

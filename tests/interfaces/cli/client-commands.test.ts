@@ -130,8 +130,14 @@ describe("a lock that somebody has", () => {
     await sending.passed;
     const impatient = await run(["payments", "capture", id, "--lock-timeout", "0"]);
     expect(impatient.status).toBe(75);
-    expect(impatient.stderr).toMatch(/tried once .* as Prefer: wait allows.*\(lock_timeout\)/);
+    expect(impatient.stderr).toMatch(
+      /tried once .* The limit of 0 s comes from --lock-timeout; raise it there\. \(lock_timeout\)/,
+    );
     expect(impatient.stderr).toMatch(/repeat the command with --idempotency-key cli-/);
+    const told = await run(["payments", "capture", id, "--lock-timeout", "0", "--json", "--quiet"]);
+    expect(JSON.parse(told.stderr.split("\n").find((line) => line.startsWith("{"))!)).toMatchObject({
+      error: { code: "lock_timeout", limit: 0, source: "--lock-timeout", scope: "payment" },
+    });
     const same = await run(["payments", "capture", id, "--idempotency-key", "first", "--lock-timeout", "0"]);
     expect(same.status).toBe(75);
     expect(same.stderr).toContain("(idempotency_key_in_use)");

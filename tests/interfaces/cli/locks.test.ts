@@ -161,6 +161,7 @@ describe("exclusive-create locks", () => {
 describe("a lock service that is not reached", () => {
   test.each([
     ["Redis", (port: number) => [`redis://127.0.0.1:${port}`, undefined] as const],
+    ["PostgreSQL", (port: number) => [`postgres://u@127.0.0.1:${port}/d`, undefined] as const],
     ["a bucket", (port: number) => ["gs://locks/jobs", `http://127.0.0.1:${port}`] as const],
   ])("%s: 69 and a sentence, whatever was asked", async (_what, at) => {
     const [url, emulator] = at(await freePort());
@@ -172,7 +173,7 @@ describe("a lock service that is not reached", () => {
     ]);
     for (const { status, stdout, stderr } of answers) {
       expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
-      expect(stderr).toMatch(/ECONNREFUSED|no answer within the time limit/);
+      expect(stderr).toMatch(/ECONNREFUSED|no answer/);
       for (const line of stderr.split("\n")) expect(line).toMatch(/^holdfast: \S/);
     }
   });

@@ -135,8 +135,19 @@ describe("waiting for the lock", () => {
     const answer = await http.capture(id, "k", {}, { prefer: "wait=0" });
     gate.open();
     await inside;
-    const { holder, detail } = expectProblem(answer, 503, "lock_timeout", "1");
+    const { holder, detail, limit, source, scope, waitedMs } = expectProblem(
+      answer,
+      503,
+      "lock_timeout",
+      "1",
+    );
     expect(holder.purpose).toBe("capture");
+    expect({ limit, source, scope, waitedMs }).toEqual({
+      limit: 0,
+      source: "Prefer: wait",
+      scope: "payment",
+      waitedMs: expect.any(Number) as number,
+    });
     expect(detail).toContain("Prefer: wait");
     // What to set on the server is not for its callers.
     expect(detail).not.toContain("HOLDFAST_");

@@ -3,7 +3,14 @@ import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { LockTimeoutError } from "../../../application/ports/lock-errors";
 import type { LockHolder } from "../../../application/ports/lock-provider";
+import type { LockObserver } from "../../../application/ports/lock-observer";
+import type { ResolvedLockTimeout } from "../../../application/ports/lock-timeout";
 import type { Tenure } from "../lock-backend";
+import { lockSettings } from "../lock-settings";
+import { RemotePlace } from "../remote-place";
+import { Standing } from "../standing";
+import { Wait } from "../wait";
+import { acquireTenure } from "../waiting";
 import { FileLockBackend } from "./file-lock-backend";
 import { orUnavailable } from "./file-lock-errors";
 import { makeDirectory } from "./make-directory";
@@ -13,6 +20,17 @@ const DIRECTORY = ".holdfast-lock";
 
 const SHARE_INSTEAD =
   "end that process first, or keep the payments in PostgreSQL (--store postgres://…), which several can share";
+
+/** How long a process waits for one that has the data, and who is told of it meanwhile. */
+export interface Patience {
+  readonly limit: ResolvedLockTimeout;
+  readonly observer?: LockObserver;
+}
+
+/** A server does not wait for its data: whoever started a second one is told at once. */
+export const atOnce: Patience = {
+  limit: { timeout: 0, source: "the rule that one process at a time opens this data" },
+};
 
 /**
  * One process at a time has a directory's data: a SQLite file whose payments are locked in memory, or snapshots. Taken
@@ -28,16 +46,28 @@ export class DataDirectoryLock {
    * `data`: the database file or the directory itself, which need not exist yet. `purpose`: what others are told, e.g.
    * `serve`. Rejects with `LockTimeoutError`, which names the process that has it, or `LockUnavailableError`.
    */
-  static async acquire(data: string, purpose: string, advice = SHARE_INSTEAD): Promise<DataDirectoryLock> {
+  static async acquire(
+    data: string,
+    purpose: string,
+    advice = SHARE_INSTEAD,
+    { limit, observer }: Patience = atOnce,
+  ): Promise<DataDirectoryLock> {
     const path = await orUnavailable(data, () => trueName(data));
-    const resourceId = `data:${basename(path)}`;
     const backend = new FileLockBackend({ directory: join(dirname(path), DIRECTORY) });
-    const attempt = await backend.attempt(resourceId, { purpose, mayWait: false });
-    if (attempt.kind === "acquired") return new DataDirectoryLock(backend, attempt.tenure);
-    await backend.close();
-    const limit = { timeout: 0, source: "the rule that one process at a time opens this data" };
-    const { holder } = attempt;
-    throw new LockTimeoutError(path, 0, limit, holder, advice + orBreak(resourceId, dirname(path), holder));
+    const resourceId = `data:${basename(path)}`;
+    const place = new RemotePlace(backend, resourceId);
+    const options = { scope: "task", purpose, timeout: limit, ...(observer && { observer }) } as const;
+    const wait = new Wait(path, options, lockSettings(backend.adapter, {}));
+    try {
+      return new DataDirectoryLock(backend, await acquireTenure(wait, new Standing(), place));
+    } catch (error) {
+      await place.leave();
+      await backend.close();
+      if (!(error instanceof LockTimeoutError)) throw error;
+      const { waitedMs, holder, scope } = error;
+      const ways = advice + orBreak(resourceId, dirname(path), holder);
+      throw new LockTimeoutError(path, waitedMs, limit, holder, ways, scope);
+    }
   }
 
   /** Throws `LockLostError` if somebody has removed the lock's file. */

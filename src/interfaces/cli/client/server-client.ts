@@ -9,6 +9,8 @@ export interface ServerAddress {
   readonly apiKey: string | null;
   /** How long the server is to wait for a payment's lock at most; null: as long as it likes. */
   readonly waitSeconds: number | null;
+  /** Who said so. */
+  readonly waitSource: string;
 }
 
 export interface ServerAnswer {
@@ -76,7 +78,7 @@ export class ServerClient {
       };
     }
     const problem = problemOf(sent);
-    if (problem !== null) throw new ServerRefusal(problem);
+    if (problem !== null) throw new ServerRefusal(problem, this.address);
     const reason = `what answers there (status ${answer.status}) is no Holdfast server`;
     throw new UnreachableServerError(this.address, reason, method !== "GET");
   }

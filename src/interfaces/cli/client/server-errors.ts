@@ -1,4 +1,9 @@
+import { whatToChange, type EndedWait } from "../../../application/ports/lock-errors";
+import type { LockScope } from "../../../application/ports/lock-timeout";
 import type { ServerAddress } from "./server-client";
+
+/** What the server calls a limit that came with the request. */
+const PREFERRED = "Prefer: wait";
 
 /** RFC 9457, as far as the command line looks at it. */
 export interface ServerProblem {
@@ -42,10 +47,17 @@ export class UnreachableServerError extends Error {
 export class ServerRefusal extends Error {
   override readonly name = "ServerRefusal";
   readonly code: "refused" | "usage" | "try_again" | "lock_timeout" | "lock_lost" | "service_unavailable";
+  /** Of a refusal that ended a wait at the server. */
+  readonly wait: EndedWait | undefined;
 
-  constructor(readonly problem: ServerProblem) {
-    super(inWords(problem));
+  constructor(
+    readonly problem: ServerProblem,
+    address: Pick<ServerAddress, "waitSource">,
+  ) {
+    const wait = waitOf(problem, address);
+    super(inWords(problem, wait));
     this.code = kindOf(problem);
+    this.wait = wait;
   }
 }
 
@@ -74,9 +86,36 @@ function kindOf({ status, code, outcome }: ServerProblem): ServerRefusal["code"]
   return status >= 500 ? "service_unavailable" : "refused";
 }
 
-function inWords({ code, detail, errors = [], requestId }: ServerProblem): string {
+/** Some of what limits a wait is nobody's setting. */
+const SETTING = /^(--|HOLDFAST_|\[locking|built-in default)/;
+
+/** What the server calls a preference of its caller was set here, and what it set itself cannot be set here. */
+function waitOf(
+  { waitedMs, limit, source, scope }: ServerProblem,
+  { waitSource }: Pick<ServerAddress, "waitSource">,
+): EndedWait | undefined {
+  if (typeof waitedMs !== "number" || typeof source !== "string") return undefined;
+  if (typeof limit !== "number" && limit !== "infinite") return undefined;
+  return {
+    waitedMs,
+    limit: {
+      timeout: limit === "infinite" ? limit : limit * 1_000,
+      source: source === PREFERRED ? waitSource : SETTING.test(source) ? `the server (${source})` : source,
+    },
+    ...(typeof scope === "string" ? { scope: scope as LockScope } : {}),
+  };
+}
+
+function inWords({ code, detail, errors = [], requestId }: ServerProblem, wait?: EndedWait): string {
   const parts = errors.map((error) => `\n  ${error.pointer ?? error.parameter ?? ""} ${error.detail}`);
   const hint = code === "unauthorized" ? " Set HOLDFAST_API_KEY to a key from holdfast keys create." : "";
   const request = code === "internal_error" ? ` (request ${String(requestId)})` : ` (${code})`;
-  return `${detail}${hint}${request}${parts.join("")}`;
+  // Only where the limit ended the wait is there anything to gain by another one.
+  const limit =
+    wait === undefined || code !== "lock_timeout" ? "" : ` ${capitalized(whatToChange(wait.limit))}.`;
+  return `${detail}${limit}${hint}${request}${parts.join("")}`;
+}
+
+function capitalized(words: string): string {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }

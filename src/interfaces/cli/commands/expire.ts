@@ -7,7 +7,7 @@ export function expireCommand(context: CommandContext): Command {
     .description("expire lapsed authorizations and release their money, once; serve does this by itself")
     .addHelpText(
       "after",
-      "\nOn SQLite with locks in memory it is refused while a serve has the file.\n\nExample:\n  $ holdfast expire --json\n",
+      "\nOn SQLite with locks in memory it is refused while a serve has the file; with --lock-timeout it waits\nfor that long first.\n\nExample:\n  $ holdfast expire --json\n",
     )
     .action(() => reportPass(context, "expire", (store) => store.expire()));
 }

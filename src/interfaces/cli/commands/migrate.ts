@@ -1,12 +1,14 @@
 import { Command } from "commander";
 import type { CommandContext } from "../cli";
+import { noticeOnStderr } from "../notice-on-stderr";
 
 export function migrateCommand(context: CommandContext): Command {
   return new Command("migrate")
     .description("bring the store to this version's schema; serve does the same by itself")
     .addHelpText("after", "\nExample:\n  $ holdfast migrate --store sqlite:./data/holdfast.db\n")
     .action(async () => {
-      const { from, to } = await context.configured().migrate();
+      const notice = noticeOnStderr(context.output());
+      const { from, to } = await context.configured().migrate(notice);
       const text =
         from === to ? `the store is at schema version ${to}` : `migrated the store from ${from} to ${to}`;
       context.output().result({ from, to }, text);

@@ -7,7 +7,7 @@ export function reconcileCommand(context: CommandContext): Command {
     .description("ask the gateway about each operation whose outcome is due, once; serve does this by itself")
     .addHelpText(
       "after",
-      "\nOn SQLite with locks in memory it is refused while a serve has the file.\n\nExample:\n  $ holdfast reconcile --json\n",
+      "\nOn SQLite with locks in memory it is refused while a serve has the file; with --lock-timeout it waits\nfor that long first.\n\nExample:\n  $ holdfast reconcile --json\n",
     )
     .action(() => reportPass(context, "reconcile", (store) => store.reconcile()));
 }

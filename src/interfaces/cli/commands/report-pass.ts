@@ -1,6 +1,7 @@
 import type { PassReport } from "../../../application/operations/background-pass";
 import type { StoreCommands } from "../backend";
 import type { CommandContext } from "../cli";
+import { noticeOnStderr } from "../notice-on-stderr";
 
 /** Some payments could not be worked on; which, the log has said. */
 class PassFailedError extends Error {
@@ -13,7 +14,7 @@ export async function reportPass(
   use: "reconcile" | "expire",
   run: (store: StoreCommands) => Promise<PassReport>,
 ): Promise<void> {
-  const report = await context.configured().withStore(use, run);
+  const report = await context.configured().withStore(use, run, noticeOnStderr(context.output()));
   const { done, skipped, failed } = report;
   context
     .output()

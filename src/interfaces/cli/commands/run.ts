@@ -1,16 +1,14 @@
 import { Command, Option } from "commander";
-import { performance } from "node:perf_hooks";
 import { budgets } from "../../../application/operations/budgets";
 import { LockCancelledError, LockError, LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";
 import { exitStatus, statusOf, UsageError } from "../exit-status";
-import type { Output } from "../output";
 import { GroupWitness } from "../run/group-witness";
 import { RunSignals } from "../run/run-signals";
 import { statusOfSignal, type PassedOnSignal } from "../run/signals";
 import { runCommand } from "../run/supervised-command";
-import { WaitingNotice } from "../run/waiting-notice";
+import { noticeOnStderr } from "../notice-on-stderr";
 
 /** Signals are passed on to the group as long as anything of it lives. */
 const never = new AbortController().signal;
@@ -89,7 +87,7 @@ async function runTask(
 ): Promise<void> {
   const resourceId = `task:${task}`;
   const output = context.output();
-  const notice = waitingNotice(output);
+  const notice = noticeOnStderr(output);
   try {
     const end = await locks.provider.withLock(
       resourceId,
@@ -136,7 +134,8 @@ async function runTask(
     else context.end(statusOfSignal(stoppedBy), stoppedBy);
   } catch (error) {
     if (!(error instanceof LockError)) throw error;
-    output.failure(error);
+    // Whoever reads it in the mail of a job has not typed the command.
+    output.failure(error, error instanceof LockUnavailableError ? `; the locks are ${locks.where}` : "");
     const { stoppedBy } = signals;
     // Who does not answer a claim does not answer a farewell, and who has been stopped has no time for one.
     if (error instanceof LockUnavailableError) signals.hurry();
@@ -148,22 +147,4 @@ async function runTask(
     signals.leaving();
     notice.end();
   }
-}
-
-function waitingNotice(output: Output): WaitingNotice {
-  // Opened before the command starts: opening makes a pipe non-blocking for all who share it, starting a command undoes
-  // that, and a command that inherits a non-blocking stderr fails in the middle of a long line. For the same reason
-  // nothing here touches `process.stdin`.
-  const { stderr } = process;
-  const rewritable = stderr.isTTY && process.env["TERM"] !== "dumb";
-  return new WaitingNotice({
-    write: (text) => void (output.isQuiet || stderr.write(text)),
-    columns: () => (rewritable ? stderr.columns : 0),
-    nowMs: () => performance.now(),
-    wallMs: () => Date.now(),
-    after: (ms, callback) => {
-      const timer = setTimeout(callback, ms);
-      return () => clearTimeout(timer);
-    },
-  });
 }

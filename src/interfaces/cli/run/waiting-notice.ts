@@ -45,6 +45,7 @@ export class WaitingNotice implements LockObserver {
       case "acquired":
       case "timed_out":
       case "cancelled":
+      case "unavailable":
         this.end();
         return;
       default:

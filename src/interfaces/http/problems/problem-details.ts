@@ -3,6 +3,7 @@ import {
   LockContentionError,
   LockError,
   LockTimeoutError,
+  waitFacts,
 } from "../../../application/ports/lock-errors";
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import {
@@ -122,7 +123,7 @@ function toldLockError(error: LockError): ToldError {
     return told(
       error.code,
       `Held by ${describeHolder(holder)}: ${waited} for ${resourceId}, as ${limit.source} allows.`,
-      holder === undefined ? {} : { holder: shownHolder(holder) },
+      lockFacts(error, holder),
     );
   }
   if (error instanceof LockContentionError) {
@@ -130,16 +131,21 @@ function toldLockError(error: LockError): ToldError {
     return told(
       error.code,
       `Held by ${describeHolder(holder)}, and somebody is waiting for ${resourceId} already.`,
-      holder === undefined ? {} : { holder: shownHolder(holder) },
+      lockFacts(error, holder),
     );
   }
   switch (error.code) {
     case "lock_unavailable":
-      return told(error.code, "The lock service does not answer. Nothing was sent: repeat the request.");
+      return told(
+        error.code,
+        "The lock service does not answer. Nothing was sent: repeat the request.",
+        lockFacts(error),
+      );
     case "lock_lost":
       return told(error.code, "The lock was lost before anything was sent: repeat the request.");
     case "wait_cancelled":
       return told(error.code, "The service is shutting down. Nothing was sent: repeat the request.", {
+        ...lockFacts(error),
         outcome: "none",
       });
     case "lock_timeout":
@@ -147,6 +153,14 @@ function toldLockError(error: LockError): ToldError {
     case "lock_reentrancy":
       return unforeseen;
   }
+}
+
+/** What the wait was, and who is inside, as far as they are known. */
+function lockFacts({ wait }: LockError, holder?: LockHolder): object {
+  return {
+    ...(wait === undefined ? {} : waitFacts(wait)),
+    ...(holder === undefined ? {} : { holder: shownHolder(holder) }),
+  };
 }
 
 function shownHolder({ host, pid, purpose, since }: LockHolder): object {

@@ -59,6 +59,13 @@ export const problemAnswer = answerSchema(
         })
         .optional()
         .meta({ description: "Who is inside the lock, as far as it is known." }),
+      waitedMs: z.number().optional().meta({ description: "How long the request waited for the lock." }),
+      limit: z
+        .union([z.number(), z.literal("infinite")])
+        .optional()
+        .meta({ description: "How long it would have waited, in seconds." }),
+      source: z.string().optional().meta({ description: "What set that limit." }),
+      scope: z.string().optional().meta({ description: "What the lock is for: payment, sandbox." }),
       sandboxId: z.string().optional(),
       ownerUrl: z.string().optional().meta({ description: "Where the sandbox is, as its owner says." }),
       snapshotId: z.string().optional(),

@@ -22,6 +22,7 @@ async function run(args: readonly string[], locks: Partial<TaskLocks> = {}) {
   const told: string[] = [];
   const taskLocks: TaskLocks = {
     provider: new LinedLockProvider(backend),
+    where: "fake: (a test)",
     inheritableFd: () => undefined,
     nameChild: async () => {},
     ...locks,

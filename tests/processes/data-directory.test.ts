@@ -82,6 +82,11 @@ describe("a SQLite file whose payments are locked in memory", () => {
   });
 });
 
+test("a directory in place of the SQLite file is refused as such", async () => {
+  const refused = await holdfast.run(["migrate", "--store", `sqlite:${holdfast.folder}`]);
+  expect(refused).toMatchObject({ status: 69, stderr: expect.stringContaining("it is not a file") });
+});
+
 describe("a SQLite file under another name", () => {
   const data = (...names: string[]) => join(holdfast.folder, "data", ...names);
   const second = ["serve", "--port", "0", "--sandbox-limit", "0"];

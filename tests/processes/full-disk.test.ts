@@ -70,6 +70,18 @@ describeWithMounts("a server whose disk", () => {
     expect((await authorize(url)).status).toBe(201);
   });
 
+  test("is full when it starts ends in words, not as a defect, and so does a migration", async () => {
+    fill();
+    for (const command of ["serve", "migrate"]) {
+      const ended = await holdfast.run([command, "--store", store("new.db")]);
+      expect(ended).toMatchObject({
+        status: 69,
+        stderr: expect.stringContaining("no space left on device"),
+      });
+      expect(ended.stderr).not.toContain("    at ");
+    }
+  });
+
   test("fills up under load loses nothing that was acknowledged, says so, and goes on when there is room", async () => {
     const server = serve();
     const url = await server.url();

@@ -18,15 +18,21 @@ export function makeWritableFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   const file = realpathSync(path);
   for (const needed of [dirname(file), file, `${file}-wal`, `${file}-shm`]) assertWritable(needed, path);
-  assertOneName(file, path);
+  assertOneFile(file, path);
 }
 
 /**
  * SQLite keeps its log under the name by which it was opened. Under another name of the same file that log is not found:
  * after a crash what was acknowledged is missing, and two processes that write at once destroy the file.
  */
-function assertOneName(file: string, path: string): void {
-  const { nlink } = statSync(file);
+function assertOneFile(file: string, path: string): void {
+  const found = statSync(file);
+  if (!found.isFile()) {
+    throw new StoreUnavailableError(
+      `${path} cannot keep payments: it is not a file. Name one with --store sqlite:<file>`,
+    );
+  }
+  const { nlink } = found;
   if (nlink <= 1) return;
   throw new StoreUnavailableError(
     `${path} cannot keep payments: the file has ${nlink} names (hard links), and SQLite would keep a log of its own ` +

@@ -63,7 +63,7 @@ export function eventText({ type, at, data }: WireEvent): string {
       : `lock: waited ${lock.waitedMs ?? 0} ms${waitedFor(lock)}, token ${lock.fencingToken}`,
     gateway === undefined ? "" : `gateway: ${gateway.asked} ${gateway.key ?? ""} answered ${gateway.answer}`,
   ];
-  return `${at}  ${type.padEnd(24)}${parts.filter((part) => part !== "").join("; ")}`;
+  return `${at}  ${type.padEnd(27)} ${parts.filter((part) => part !== "").join("; ")}`;
 }
 
 function waitedFor({ waitedFor: whom }: { waitedFor?: string }): string {

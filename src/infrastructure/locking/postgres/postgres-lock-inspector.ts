@@ -45,9 +45,10 @@ export class PostgresLockInspector implements LockInspector {
     return lock === null ? { outcome: "not_held" } : { outcome: "end_the_processes", lock };
   }
 
-  /** Nothing is left of a lock whose session has ended or given it back. */
-  sweep(): Promise<readonly string[]> {
-    return Promise.resolve([]);
+  /** Nothing is left of a lock whose session has ended or given it back; but a server that is away is not "nothing". */
+  async sweep(): Promise<readonly string[]> {
+    await this.list();
+    return [];
   }
 
   close(): Promise<void> {

@@ -31,7 +31,8 @@ interface Base {
  */
 export class LeaseContender {
   private renewSeq = 0;
-  private placeRenewedAtMs = -Infinity;
+  /** As the one in front; undefined where somebody else made us that. */
+  private placeRenewedAtMs: number | undefined;
   private withdrawal: Withdrawal | undefined;
   private isWanted = true;
   /** Attempts and withdrawal take turns, so that one request of ours is under way and no more. */
@@ -121,7 +122,7 @@ export class LeaseContender {
 
     const refusal = refusalFor(verdict, seen.record);
     const isReserved = verdict.kind === "reserved";
-    const lastSignMs = Math.max(this.placeRenewedAtMs, seen.silence.waiterSinceMs);
+    const lastSignMs = this.placeRenewedAtMs ?? seen.silence.waiterSinceMs;
     const placeIsGood = isReserved
       ? !verdict.mayJoin || request.onlyNext === true
       : verdict.place === "mine" && nowMs - lastSignMs < settings.waiterRenewMs;
@@ -155,7 +156,7 @@ export class LeaseContender {
     };
     const written = await this.requests.write(withLine(seen.record, change, ownerAgeMs), seen.version);
     if (written === "conflict") return false;
-    this.placeRenewedAtMs = written.sentAt.monotonicMs;
+    this.placeRenewedAtMs = change.waiters[0] === ownerId ? written.sentAt.monotonicMs : undefined;
     return true;
   }
 

@@ -22,7 +22,8 @@ export interface StartOptions {
 export class HoldfastProcess {
   readonly ended: Promise<Ended>;
   private readonly child: ChildProcess;
-  private readonly lines: string[] = [];
+  /** What it has said on stderr so far. */
+  readonly lines: string[] = [];
   private stdout = "";
   private readonly listeners = new Set<() => void>();
   private over = false;

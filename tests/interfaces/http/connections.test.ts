@@ -139,7 +139,10 @@ describe("requests that are sent ahead on one connection", () => {
     );
     await until(() => begun("capture") === 1);
     const [connection] = await connected;
-    await until(() => connection.bytesRead > 900_000);
+    await eventually(
+      async () => connection.bytesRead,
+      (bytes) => bytes > 900_000,
+    );
     await http.get("/healthz");
     await http.get("/healthz");
     // Of 24 MB: those that may wait, and what one more reading brings.

@@ -7,6 +7,8 @@ import { setAside } from "./set-aside";
 /** Holds any millisecond and any 63-bit number; of fixed width, so that one write replaces the whole number. */
 const DIGITS = 20;
 const LINE_END = 1;
+/** A counter whose number is gone goes on so far above its last write. */
+const AHEAD_MS = 1_000n;
 
 /**
  * Draws the next fencing token of a lock that the caller has just taken: `max(previous, now) + 1`. The counter's file is
@@ -36,8 +38,8 @@ function numberIn(fd: number, path: string): bigint {
   if (text === "") return 0n;
   if (isZeros(text)) {
     setAside(path);
-    // What it held was no later than its last write, by the clock of that time, but for an id in constant use.
-    return BigInt(Math.ceil(fstatSync(fd).mtimeMs));
+    // What it held was its last write's millisecond, or little more where an id was locked many times in one.
+    return BigInt(Math.ceil(fstatSync(fd).mtimeMs)) + AHEAD_MS;
   }
   if (!/^\d{20}\n$/.test(text)) throw foreignFile(path);
   return BigInt(text.trimEnd());

@@ -1,8 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import type { PassedOnSignal } from "./signals";
 
 /** How much later than we the witness may be seen to die of a signal that both were sent. */
 const PATIENCE_MS = 200;
+/** The same where the kernel already shows that it dies: on a busy machine that takes its time. */
+const DYING_MS = 5_000;
 
 /**
  * Tells whether a signal was sent to this process alone, or to everybody around it: by a terminal's Ctrl-C, by `kill` with
@@ -11,6 +15,8 @@ const PATIENCE_MS = 200;
  */
 export class GroupWitness {
   private current: Witness | undefined;
+  /** Of a witness that was seen to die before our own signal was: the kernel delivers the two in either order. */
+  private early: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
   private isOver = false;
 
   constructor() {
@@ -19,14 +25,14 @@ export class GroupWitness {
 
   /** To be asked in the signal's own listener. False, too, where there is no witness. */
   async wasSentToAll(signal: PassedOnSignal): Promise<boolean> {
-    const { current } = this;
+    const { current, early } = this;
+    this.early = undefined;
+    if (early?.signal === signal && performance.now() - early.atMs < PATIENCE_MS) return true;
     if (current === undefined) return false;
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), PATIENCE_MS);
-    });
-    const diedOf = await Promise.race([current.diedOf, patience]);
-    clearTimeout(timer);
+    current.isAsked = true;
+    let diedOf = await within(PATIENCE_MS, current.diedOf);
+    if (diedOf === undefined && current.isDying(signal)) diedOf = await within(DYING_MS, current.diedOf);
+    current.isAsked = false;
     return diedOf === signal;
   }
 
@@ -41,6 +47,7 @@ export class GroupWitness {
     void witness.diedOf.then((signal) => {
       // One that could not even be started would not be the next time.
       this.current = undefined;
+      if (signal !== null && !witness.isAsked) this.early = { signal, atMs: performance.now() };
       if (signal !== null && !this.isOver) this.replace();
     });
   }
@@ -48,9 +55,34 @@ export class GroupWitness {
 
 /** Ends with us, too: by the end of its input. */
 class Witness {
+  /** Somebody has asked, or asks, what it died of. */
+  isAsked = false;
   readonly process: ChildProcess = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
   readonly diedOf = new Promise<NodeJS.Signals | null>((resolve) => {
     this.process.once("exit", (_status, signal) => resolve(signal));
     this.process.once("error", () => resolve(null));
   });
+
+  /** Sent the signal, and not gone yet; or gone, and we have not heard. Only Linux shows it. */
+  isDying(signal: PassedOnSignal): boolean {
+    try {
+      const status = readFileSync(`/proc/${this.process.pid}/status`, "latin1");
+      const bit = 1n << BigInt(constants.signals[signal] - 1);
+      const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm)];
+      return /^State:\s*[ZX]/m.test(status) || pending.some(([, set]) => (BigInt(`0x${set}`) & bit) !== 0n);
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Undefined if it has not settled by then. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  const settled = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return settled;
 }

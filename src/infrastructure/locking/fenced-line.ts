@@ -13,12 +13,15 @@ class FencedEntry extends Entry {
 /**
  * A line that gives out fencing tokens: `max(previous, now in ms) + 1` for each id alone, because a count over all ids
  * outruns the clock and falls back behind itself at a restart. An entry is remembered until the clock has passed its last
- * token, which is the next millisecond; from then on the clock alone makes the next token greater. What a restart can
+ * token, which is the next millisecond; from then on the clock alone makes the next token greater. The last thousand are
+ * remembered for longer, because they may be wanted again. What a restart can
  * still fall behind is an id that was locked more than a thousand times a second.
  */
 export class FencedLine extends Line<FencedEntry> {
   private resting: FencedEntry[] = [];
   private nowMs = 0;
+  /** So many are not worth looking through each millisecond: an id that is wanted again soon finds its entry made. */
+  private readonly fewResting = 1_000;
 
   constructor() {
     // Nothing is left to take once in front: whoever stands behind has met contention.
@@ -28,7 +31,10 @@ export class FencedLine extends Line<FencedEntry> {
   /** For whoever is in front. */
   nextToken(entry: FencedEntry, wallMs: number): number {
     const nowMs = Math.trunc(wallMs);
-    if (nowMs > this.nowMs) this.advance(nowMs);
+    if (nowMs > this.nowMs) {
+      if (this.resting.length > this.fewResting) this.advance(nowMs);
+      else this.nowMs = nowMs;
+    }
     // The clock counts only forwards here: set back, it must not take tokens back that were given out.
     return (entry.token = Math.max(entry.token, this.nowMs) + 1);
   }

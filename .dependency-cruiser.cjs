@@ -20,6 +20,22 @@ module.exports = {
       to: { pathNot: "^src/domain/" },
     },
     {
+      name: "payments-are-written-by-their-steps",
+      comment:
+        "How a payment is written is known to the steps beside it. What others may do with one is one of those steps.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/domain/payment/" },
+      to: { path: "^src/domain/payment/record/" },
+    },
+    {
+      name: "payments-are-restored-by-stores",
+      comment:
+        "Whoever makes a payment of facts decides what is true of it, and forgets its unsaved history.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/infrastructure/persistence/" },
+      to: { path: "^src/domain/payment/restored\\.ts$" },
+    },
+    {
       name: "application-imports-only-domain",
       comment:
         "Use cases reach the world through ports. node:crypto is allowed: a fingerprint is a pure function.",

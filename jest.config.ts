@@ -22,9 +22,9 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
-  globalSetup: "<rootDir>/tests/support/global-setup.ts",
-  setupFiles: ["<rootDir>/tests/support/forget-async-storages.ts"],
-  reporters: ["default", "<rootDir>/tests/support/skipped-blocks-reporter.cjs"],
+  globalSetup: "<rootDir>/tests/support/servers/global-setup.ts",
+  setupFiles: ["<rootDir>/tests/support/fakes/forget-async-storages.ts"],
+  reporters: ["default", "<rootDir>/tests/support/servers/skipped-blocks-reporter.cjs"],
   // Half of the tests wait for processes and servers: a core that is kept free for the runner would be idle.
   maxWorkers: "100%",
   // A test that hangs has to end; a busy machine must not make a slow one fail.

@@ -5,9 +5,11 @@ import type { Row } from "./measuring/row";
 const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   "locks-memory": async () => (await import("./suites/locks-memory.js")).locksMemory,
   "locks-elsewhere": async () => (await import("./suites/locks-elsewhere.js")).locksElsewhere,
+  "locks-snapshot": async () => (await import("./suites/locks-snapshot.js")).locksSnapshot,
   http: async () => (await import("./suites/http.js")).http,
+  events: async () => (await import("./suites/events.js")).events,
+  webhooks: async () => (await import("./suites/webhooks.js")).webhooks,
   capture: async () => (await import("./suites/capture.js")).capture,
-
   postgres: async () => (await import("./suites/postgres.js")).postgres,
   lease: async () => (await import("./suites/lease.js")).lease,
   wait: async () => (await import("./suites/wait.js")).wait,

@@ -1,6 +1,6 @@
 // Ten clerks add to one number that takes a while to read and to write. With a lock around both, none is lost.
 // In your own code the import reads: from "holdfast/locks".
-import { InMemoryLockProvider, LockTimeoutError, withLocks } from "../src/locks";
+import { MemoryLockProvider, LockTimeoutError, withLocks } from "../src/locks";
 
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -19,7 +19,7 @@ class Ledger {
 }
 
 async function main(): Promise<void> {
-  const locks = new InMemoryLockProvider();
+  const locks = new MemoryLockProvider();
   const ledger = new Ledger();
 
   const deposit = (account: string, amount: number): Promise<void> =>

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { startOwnPostgres } from "../tests/support/own-postgres";
-import { startOwnRedis, type OwnServer } from "../tests/support/own-redis";
-import { postgresAnswers, redisAnswers } from "../tests/support/probes";
-import { serverUrl } from "../tests/support/server-availability";
+import { startOwnPostgres } from "../tests/support/servers/own-postgres";
+import { startOwnRedis, type OwnServer } from "../tests/support/servers/own-redis";
+import { postgresAnswers, redisAnswers } from "../tests/support/servers/probes";
+import { serverUrl } from "../tests/support/servers/server-availability";
 
 /**
  * with-servers <command…>: runs a command with a PostgreSQL and a Redis in reach. Servers that answer already are used;

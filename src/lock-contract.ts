@@ -11,6 +11,7 @@ export {
   type LeaseHarness,
   type LockContractLayer,
   type LockContractTest,
+  type LockContractWorld,
   type OpenedLocks,
 } from "./infrastructure/locking/contract/contract-test";
 export { runLockChild } from "./infrastructure/locking/contract/lock-child";

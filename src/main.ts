@@ -5,7 +5,7 @@ import { runCli } from "./interfaces/cli/cli";
 
 /** Where the program begins. Everything else can be imported without effect. */
 async function main(): Promise<void> {
-  // Whoever reads our output may stop before its end (`| head`): that is no failure of ours.
+  // A reader of our output may stop before its end (`| head`): that is no failure of ours.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr])
     await new Promise<void>((resolve) => void stream.write("", () => resolve()));
   if (seen.interrupt) process.kill(process.pid, "SIGINT");
-  // Whatever is still open (a connection to a service that does not answer) does not keep anybody waiting.
+  // Whatever is still open (a connection to a service that does not answer) keeps no caller waiting.
   process.exit(status);
 }
 

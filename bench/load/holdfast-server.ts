@@ -23,7 +23,11 @@ export async function startHoldfast(file: string, args: readonly string[] = []):
   const log = openSync(`${file}.log`, "w");
   const child = spawn(
     process.execPath,
-    [...args, HOLDFAST, "serve", "--store", `sqlite:${file}`, "--port", "0", "--shutdown-delay", "0"],
+    [
+      ...[...args, HOLDFAST, "serve", "--store", `sqlite:${file}`, "--port", "0", "--shutdown-delay", "0"],
+      // Beside the store, so that two servers do not share it.
+      ...["--snapshots", `file:${file}.snapshots`],
+    ],
     { stdio: ["ignore", "ignore", log] },
   );
   closeSync(log);

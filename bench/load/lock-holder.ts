@@ -4,7 +4,7 @@ import { FileLockProvider } from "../../src/infrastructure/locking/file/file-loc
 const [directory = "", ...ids] = process.argv.slice(2);
 
 async function main(): Promise<void> {
-  const locks = new FileLockProvider({ directory });
+  const locks = new FileLockProvider(directory);
   const ended = new Promise<void>((resolve) => process.once("disconnect", resolve));
   let inside = 0;
   const section = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 // One way of lending locks in memory, measured in a process of its own: what one of them switches on in the engine (the
 // context that follows a caller through its promises) must not slow the others down.
 import AsyncLock from "async-lock";
-import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { MemoryLockProvider } from "../../src/infrastructure/locking/memory/memory-lock-provider";
 import { cpuNanoseconds } from "../measuring/cost";
 import { CountedMutexes } from "../suites/counted-mutexes";
 
@@ -17,7 +17,7 @@ interface Lender {
 }
 
 const lenders: Readonly<Record<string, () => Promise<Lender>>> = {
-  ours: async () => new InMemoryLockProvider(),
+  ours: async () => new MemoryLockProvider(),
   mutexes: async () => new CountedMutexes(),
   asyncLock: async () => {
     const locks = new AsyncLock({ maxPending: Infinity });

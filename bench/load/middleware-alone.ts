@@ -6,7 +6,6 @@ import { Registry } from "prom-client";
 import { builtInLockTimeouts } from "../../src/application/ports/lock-timeout";
 import { AuthenticateCaller } from "../../src/application/use-cases/authenticate-caller";
 import { parseMerchantId } from "../../src/domain/identifiers";
-import { SystemClock } from "../../src/infrastructure/time/system-clock";
 import { createHttpApp, type HttpAppParts } from "../../src/interfaces/http/http-app";
 import { createHttpServer } from "../../src/interfaces/http/server/http-server";
 import { Lifecycle } from "../../src/interfaces/http/server/lifecycle";
@@ -19,7 +18,7 @@ async function main(): Promise<void> {
   const keys = { findBySecretHash: async () => key, anyEverCreated: async () => true };
   const parts = {
     capturePayment: { execute: async () => outcome },
-    authenticate: new AuthenticateCaller(keys as never, new SystemClock()),
+    authenticate: new AuthenticateCaller(keys as never),
     lockTimeouts: builtInLockTimeouts,
     readiness: {},
     lifecycle: new Lifecycle(),

@@ -20,7 +20,7 @@ export function asMarkdown({ at, size, machine, versions, rows, leftOut }: Repor
     `Machine: ${told(machine, " ")}.`,
     `Versions: ${told(versions, " ")}.`,
     "",
-    "| work | against | ours | theirs | ratio (middle half of the rounds) | reach | |",
+    "| work | compared with | Holdfast | other | ratio (interquartile range) | aim | |",
     "|---|---|--:|--:|--:|---|---|",
     ...rows.map(asTableRow),
     ...(leftOut.length === 0 ? [] : ["", "Left out:", ...leftOut.map((part) => `- ${part}`)]),
@@ -32,5 +32,5 @@ function asTableRow({ work, against, ours, theirs, ratio, reach, reached }: Row)
   const figure = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
   const ratios = `${figure(ratio.median)} (${figure(ratio.low)}–${figure(ratio.high)})`;
   const verdict = reached === null ? "" : reached ? "reached" : "**missed**";
-  return `| ${[work, against, ours, theirs, ratios, reach ?? "told", verdict].join(" | ")} |`;
+  return `| ${[work, against, ours, theirs, ratios, reach ?? "for comparison", verdict].join(" | ")} |`;
 }

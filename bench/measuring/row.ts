@@ -3,7 +3,7 @@ export interface Row {
   readonly suite: string;
   readonly work: string;
   readonly against: string;
-  /** The aim in words, with its direction: `≥ 0.9 ×`. Null where a figure is only told. */
+  /** The aim in words, with its direction: `≥ 0.9 ×`. Null where a figure is only for comparison. */
   readonly reach: string | null;
   readonly reached: boolean | null;
   /** Ours by theirs, from the two of each round. */
@@ -13,7 +13,7 @@ export interface Row {
   readonly rounds: number;
 }
 
-/** The middle of all rounds, and between what the middle half of them lay. */
+/** The median of all rounds, and their interquartile range. */
 export interface Spread {
   readonly median: number;
   readonly low: number;

@@ -28,7 +28,7 @@ export interface Comparison {
   readonly suite: string;
   readonly work: string;
   readonly against: string;
-  /** The ratio to reach, and from which side of it. Absent: only told. */
+  /** The ratio to reach, and from which side of it. Absent: only for comparison. */
   readonly atLeast?: number;
   readonly atMost?: number;
   readonly ours: readonly number[];
@@ -38,7 +38,7 @@ export interface Comparison {
   readonly show: (value: number) => string;
 }
 
-/** The ratio is made within each round, and only then is the middle taken. */
+/** The ratio is made within each round, and only then is the median taken. */
 export function compare(comparison: Comparison): Row {
   const { suite, work, against, atLeast, atMost, ours, theirs, show } = comparison;
   const inverted = comparison.costs === true && atMost === undefined;

@@ -1,9 +1,10 @@
+import { visibleStatus } from "../../src/domain/payment/payment";
 import { randomUUID } from "node:crypto";
 import type { OperationOutcome } from "../../src/application/operations/operation-outcome";
-import type { Caller } from "../../src/application/operations/through-gateway";
-import type { CapturePaymentCommand } from "../../src/application/use-cases/capture-payment";
-import type { Application } from "../../src/infrastructure/composition/application";
-import { tokens } from "../../src/infrastructure/composition/tokens";
+import type { Caller } from "../../src/application/operations/caller";
+import { AuthorizePayment } from "../../src/application/use-cases/authorize-payment";
+import { CapturePayment, type CapturePaymentCommand } from "../../src/application/use-cases/capture-payment";
+import type { Application } from "../../src/infrastructure/composition/opening/open-application";
 import { parseIdempotencyKey, parseMerchantId, parsePaymentId } from "../../src/domain/identifiers";
 import { money, parseCurrency } from "../../src/domain/money";
 import { numbered } from "./numbered-payments";
@@ -12,7 +13,7 @@ const caller: Caller = { merchant: parseMerchantId("default"), actor: { apiKey: 
 
 /** Authorizes one payment for real, for the others to be copied from; resolves with its id. */
 export async function authorizeOne({ container }: Application): Promise<string> {
-  const { payment } = await container.get(tokens.authorizePayment).execute(
+  const { payment } = await container.get(AuthorizePayment).execute(
     {
       idempotencyKey: parseIdempotencyKey(randomUUID()),
       amount: money(1_000n, parseCurrency("EUR")),
@@ -23,8 +24,8 @@ export async function authorizeOne({ container }: Application): Promise<string> 
     },
     caller,
   );
-  if (payment.visibleStatus !== "authorized") throw new Error(`the payment is ${payment.visibleStatus}`);
-  return payment.id;
+  if (visibleStatus(payment) !== "authorized") throw new Error(`the payment is ${visibleStatus(payment)}`);
+  return payment.facts.id;
 }
 
 /** Captures the n-th copy. */
@@ -39,7 +40,7 @@ export async function captureOf({ container }: Application, paymentId: string): 
     amount: 1_000n,
     currency: parseCurrency("EUR"),
   };
-  const outcome = await container.get(tokens.capturePayment).execute(command, caller);
+  const outcome = await container.get(CapturePayment).execute(command, caller);
   if (outcome.operation.status !== "succeeded") throw new Error(`the capture is ${outcome.operation.status}`);
   return outcome;
 }

@@ -1,5 +1,5 @@
 import type { OperationOutcome } from "../../src/application/operations/operation-outcome";
-import { openApplication } from "../../src/infrastructure/composition/application";
+import { openApplication } from "../../src/infrastructure/composition/opening/open-application";
 import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
 import { authorizeOne, captureOf } from "./authorized";
 

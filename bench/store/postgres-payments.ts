@@ -1,5 +1,8 @@
 import { Client } from "pg";
-import { openApplication, type Application } from "../../src/infrastructure/composition/application";
+import {
+  openApplication,
+  type Application,
+} from "../../src/infrastructure/composition/opening/open-application";
 import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
 import { authorizeOne, captureOf } from "./authorized";
 import {

@@ -5,7 +5,7 @@ import {
   loadSqlite,
   type DatabaseSync,
   type StatementSync,
-} from "../../src/infrastructure/persistence/sqlite-driver";
+} from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { capture } from "./authorized";
 import { gatewayFile, openSqliteApplication, sqlitePayments } from "./sqlite-payments";
 import { recordingTransactions, type RecordedStatement } from "./sqlite-recorder";

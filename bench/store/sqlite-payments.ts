@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApplication, type Application } from "../../src/infrastructure/composition/application";
+import {
+  openApplication,
+  type Application,
+} from "../../src/infrastructure/composition/opening/open-application";
 import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
-import { loadSqlite, type DatabaseSync } from "../../src/infrastructure/persistence/sqlite-driver";
+import { loadSqlite, type DatabaseSync } from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { authorizeOne } from "./authorized";
 import {
   assertHeadsDiffer,
@@ -42,9 +45,12 @@ export function gatewayFile(file: string): string {
   return file.replace(/\.db$/, ".gateway.db");
 }
 
-export function openSqliteApplication(file: string): Promise<Application> {
+export function openSqliteApplication(
+  file: string,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Application> {
   const configuration = readConfiguration({
-    flags: { store: `sqlite:${file}`, "log-level": "silent" },
+    flags: { ...flags, store: `sqlite:${file}`, "log-level": "silent" },
     environment: {},
   });
   return openApplication(configuration, { purpose: "bench" });

@@ -1,4 +1,4 @@
-import { SqliteDatabase } from "../../src/infrastructure/persistence/sqlite-database";
+import { SqliteDatabase } from "../../src/infrastructure/persistence/sqlite/sqlite-database";
 
 export interface RecordedStatement {
   readonly file: string;

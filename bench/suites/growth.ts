@@ -1,5 +1,5 @@
 // What does not grow: a capture with the payments in the store, and memory with the ids that were locked.
-import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
+import { MemoryLockProvider } from "../../src/infrastructure/locking/memory/memory-lock-provider";
 import { quantile } from "../measuring/row";
 import { compare, inMicroseconds, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
@@ -82,7 +82,7 @@ async function p99(calls: number, call: (n: number) => Promise<unknown>): Promis
 async function lockIds(bench: Bench): Promise<void> {
   const ids = bench.size(1_000_000, 1_000);
   const heldAtOnce = 10_000;
-  const provider = new InMemoryLockProvider();
+  const provider = new MemoryLockProvider();
   let round = 0;
   const lockAll = async (): Promise<void> => {
     round += 1;

@@ -1,6 +1,6 @@
 // Leases in a bucket, over the stand-in for Cloud Storage: there a request costs money and tens of milliseconds, so it is
 // requests that are counted, and the hand-off's time is bounded by the two intervals at which somebody looks.
-import { GcsLeaseLockProvider } from "../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
+import { GcsLockProvider } from "../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
 import { GcsStandIn } from "../../tests/support/gcs-stand-in/gcs-stand-in";
 import { compare, inMilliseconds, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
@@ -11,8 +11,8 @@ const LEASE = { waiterCheckMs: 200, waiterPollMs: 100 };
 
 export async function lease(bench: Bench): Promise<void> {
   const standIn = await GcsStandIn.start({ buckets: [BUCKET] });
-  const open = (): GcsLeaseLockProvider =>
-    new GcsLeaseLockProvider(`gs://${BUCKET}/locks`, { emulatorHost: standIn.url, lease: LEASE });
+  const open = (): GcsLockProvider =>
+    new GcsLockProvider(`gs://${BUCKET}/locks`, { emulatorHost: standIn.url, lease: LEASE });
   const [ours, others] = [open(), open()];
   const section = async (): Promise<void> => {};
   let n = 0;

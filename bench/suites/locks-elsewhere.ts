@@ -8,10 +8,10 @@ import * as properLockfile from "proper-lockfile";
 import Redlock from "redlock";
 import { Mutex } from "redis-semaphore";
 import { FileLockProvider } from "../../src/infrastructure/locking/file/file-lock-provider";
-import { RedisLeaseLockProvider } from "../../src/infrastructure/locking/lease/redis-lease-lock-provider";
+import { RedisLockProvider } from "../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import { PostgresLockProvider } from "../../src/infrastructure/locking/postgres/postgres-lock-provider";
-import { postgresAnswers, redisAnswers } from "../../tests/support/probes";
-import { serverUrl } from "../../tests/support/server-availability";
+import { postgresAnswers, redisAnswers } from "../../tests/support/servers/probes";
+import { serverUrl } from "../../tests/support/servers/server-availability";
 import { elapsedMicroseconds } from "../measuring/cost";
 import { compare, inMicroseconds, sideBySide, type Side } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
@@ -23,10 +23,8 @@ const IDS = 100;
 export async function locksElsewhere(bench: Bench): Promise<void> {
   if (await redisAnswers(serverUrl("redis"))) await inRedis(bench);
   else bench.leaveOut("locks in Redis", "no Redis answers");
-  if (await postgresAnswers(serverUrl("postgres"))) {
-    await inPostgres(bench);
-    await underAnOldSnapshot(bench);
-  } else bench.leaveOut("locks in PostgreSQL", "no PostgreSQL answers");
+  if (await postgresAnswers(serverUrl("postgres"))) await inPostgres(bench);
+  else bench.leaveOut("locks in PostgreSQL", "no PostgreSQL answers");
   await inFiles(bench);
 }
 
@@ -45,7 +43,7 @@ const section = async (): Promise<void> => {};
 async function inRedis(bench: Bench): Promise<void> {
   const url = serverUrl("redis");
   const prefix = `holdfast-bench:${process.pid}:`;
-  const ours = new RedisLeaseLockProvider(url, { keyPrefix: `${prefix}ours:` });
+  const ours = new RedisLockProvider(url, { keyPrefix: `${prefix}ours:` });
   const redis = new Redis(url);
   const redlock = new Redlock([redis]);
   const sides = {
@@ -118,49 +116,9 @@ async function inPostgres(bench: Bench): Promise<void> {
   }
 }
 
-/** Which of the ids somebody still remembers is no matter; that each cycle leaves something behind is. */
-async function underAnOldSnapshot(bench: Bench): Promise<void> {
-  const server = serverUrl("postgres");
-  const [remembered, forgotten] = [await ownDatabase(server), await ownDatabase(server)];
-  const [ours, others] = [new PostgresLockProvider(remembered.url), new PostgresLockProvider(forgotten.url)];
-  const snapshot = new Client({ connectionString: remembered.url });
-  await snapshot.connect();
-  const cycles = bench.size(500, 10);
-  const hot = (locks: PostgresLockProvider): Side => {
-    return () =>
-      elapsedMicroseconds(cycles, async () => {
-        for (let i = 0; i < cycles; i += 1) await locks.withLock("payment:hot", section);
-      });
-  };
-  try {
-    await others.withLock("payment:hot", section);
-    await ours.withLock("payment:hot", section);
-    await snapshot.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-    await snapshot.query("SELECT count(*) FROM holdfast_locks.holds");
-    for (let i = 0; i < bench.size(22_000, 50); i += 1) await ours.withLock("payment:hot", section);
-    const measured = await sideBySide(bench.size(15, 1), { ours: hot(ours), theirs: hot(others) });
-    bench.report(
-      compare({
-        suite: SUITE,
-        work: "a cycle of a hot id, PostgreSQL, under a snapshot 22,000 cycles old",
-        against: "the same without",
-        atMost: 1.5,
-        ours: measured.ours,
-        theirs: measured.theirs,
-        costs: true,
-        show: inMicroseconds,
-      }),
-    );
-  } finally {
-    await snapshot.end();
-    for (const locks of [ours, others]) await locks.close();
-    for (const database of [remembered, forgotten]) await database.drop();
-  }
-}
-
 async function inFiles(bench: Bench): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-locks-"));
-  const ours = new FileLockProvider({ directory: join(folder, "ours") });
+  const ours = new FileLockProvider(join(folder, "ours"));
   for (let i = 0; i < IDS; i += 1) writeFileSync(join(folder, `payment:${i}`), "");
   const sides = {
     ours: cyclesOf(bench, (id) => ours.withLock(id, section)),

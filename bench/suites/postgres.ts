@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { postgresAnswers } from "../../tests/support/probes";
-import { findProgram, serverUrl } from "../../tests/support/server-availability";
+import { postgresAnswers } from "../../tests/support/servers/probes";
+import { findProgram, serverUrl } from "../../tests/support/servers/server-availability";
 import { compare, perSecond, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
 import { capture } from "../store/authorized";

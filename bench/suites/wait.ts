@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { FileLockProvider } from "../../src/infrastructure/locking/file/file-lock-provider";
 import { LockError } from "../../src/application/ports/lock-errors";
 import { GcsStandIn } from "../../tests/support/gcs-stand-in/gcs-stand-in";
-import { waitAtEach, type WaitsWith } from "../../tests/support/long-waits";
-import { postgresAnswers, redisAnswers } from "../../tests/support/probes";
-import { serverUrl } from "../../tests/support/server-availability";
+import { waitAtEach, type WaitsWith } from "../../tests/support/worlds/long-waits";
+import { postgresAnswers, redisAnswers } from "../../tests/support/servers/probes";
+import { serverUrl } from "../../tests/support/servers/server-availability";
 import { HOLDFAST } from "../load/holdfast-server";
 import { quantile } from "../measuring/row";
 import { compare, inMilliseconds, sideBySide } from "../measuring/side-by-side";
@@ -28,7 +28,7 @@ const asShare = (value: number): string => `${(value * 100).toFixed(3)} %`;
 export async function wait(bench: Bench): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-wait-"));
   const holder = fork(join(__dirname, "../load/lock-holder.js"), [folder, ...IDS]);
-  const locks = new FileLockProvider({ directory: folder });
+  const locks = new FileLockProvider(folder);
   try {
     await once(holder, "message");
     const deadlines = await sideBySide(bench.size(5, 1), {
@@ -38,7 +38,7 @@ export async function wait(bench: Bench): Promise<void> {
     bench.report(
       compare({
         suite: SUITE,
-        work: "p99 of how late a wait is told that its time is over",
+        work: "p99 of how late a wait ends after its time limit",
         against: `${LATE_MS} ms`,
         atMost: 1,
         ours: deadlines.ours,

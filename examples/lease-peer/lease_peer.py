@@ -133,7 +133,7 @@ class _Attempt:
         waiters = waiters_in(record)
         ahead = waiters.index(self.owner_id) if self.owner_id in waiters else len(waiters)
         front_is_dead = ahead > 0 and self.lock.waiter_is_dead()
-        turns = ahead - 1 if front_is_dead else ahead
+        turns = 0 if front_is_dead and ahead == 1 else ahead
         if free_ms <= at_ms and (turns == 0 or at_ms - free_ms > turns * self.lock.yield_ms):
             return self.claim(record, version)
         if free_ms > at_ms and self.should_write(record, ahead, front_is_dead):

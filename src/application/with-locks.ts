@@ -1,14 +1,14 @@
 import type { LockHold, LockOptions, LockProvider } from "./ports/lock-provider";
 
 /**
- * Lends several locks at once: each id once, in one order for everybody (by code unit), so that no two callers can
+ * Lends several locks at once: each id once, in one order for all callers (by code unit), so that no two callers can
  * wait for each other; released in reverse. The timeout is one budget for all of them. Rejects with `LockLostError` if
  * one of them is lost before the section has begun: a section that has begun is told by its holds, as everywhere.
  */
 export async function withLocks<T>(
   provider: LockProvider,
   resourceIds: Iterable<string>,
-  criticalSection: (holds: ReadonlyMap<string, LockHold>) => Promise<T>,
+  criticalSection: (holds: ReadonlyMap<string, LockHold>) => T | PromiseLike<T>,
   options: LockOptions = {},
 ): Promise<T> {
   const ids = [...new Set(resourceIds)].sort();

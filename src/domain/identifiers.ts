@@ -1,4 +1,4 @@
-import { InvalidValueError } from "./payment-errors";
+import { InvalidValueError } from "./payment/errors";
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };

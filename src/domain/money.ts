@@ -1,5 +1,5 @@
-import { minorUnitDigits } from "./iso-4217";
-import { InvalidValueError } from "./payment-errors";
+import { minorUnitDigits } from "./currencies";
+import { InvalidValueError } from "./payment/errors";
 
 declare const brand: unique symbol;
 /** An ISO 4217 code in upper case. One that comes from a store may have been withdrawn since it was written. */

@@ -5,15 +5,15 @@ import {
   LockTimeoutError,
 } from "../../src/application/ports/lock-errors";
 import type { LockProvider } from "../../src/application/ports/lock-provider";
-import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
-import { LinedLockProvider } from "../../src/infrastructure/locking/lined-lock-provider";
-import { FakeLockServer } from "../support/fake-lock-backend";
-import { Gate, settled } from "../support/gate";
-import { VirtualLockClock } from "../support/virtual-lock-clock";
+import { MemoryLockProvider } from "../../src/infrastructure/locking/memory/memory-lock-provider";
+import { LinedLockProvider } from "../../src/infrastructure/locking/line/lined-lock-provider";
+import { FakeLockServer } from "../support/fakes/fake-lock-backend";
+import { Gate, settled } from "../support/fakes/gate";
+import { VirtualLockClock } from "../support/fakes/virtual-lock-clock";
 
 describe("withLocks", () => {
-  it("takes each id once, in one order for everybody, and releases in reverse", async () => {
-    const locks = new InMemoryLockProvider();
+  it("withLocks takes each id once, in one order for everybody, and releases in reverse", async () => {
+    const locks = new MemoryLockProvider();
     const steps: string[] = [];
     const recording: LockProvider = {
       withLock: (id, section, options) =>
@@ -26,8 +26,8 @@ describe("withLocks", () => {
     expect(steps).toEqual(["+B", "+a", "+b", "-b", "-a", "-B"]);
   });
 
-  it("does not deadlock callers who name the same ids in different orders", async () => {
-    const locks = new InMemoryLockProvider();
+  it("withLocks does not deadlock callers who name the same ids in different orders", async () => {
+    const locks = new MemoryLockProvider();
     const sets = [
       ["a", "b", "c"],
       ["c", "b", "a"],
@@ -47,9 +47,9 @@ describe("withLocks", () => {
     expect(locks.size).toBe(0);
   });
 
-  it("spends one budget on all of its ids, and says how long it waited in all", async () => {
+  it("withLocks spends one budget on all of its ids, and says how long it waited in all", async () => {
     const clock = new VirtualLockClock();
-    const locks = new InMemoryLockProvider({ clock });
+    const locks = new MemoryLockProvider({ clock });
     const [a, b] = [new Gate(), new Gate()];
     const holders = [locks.withLock("a", () => a.passed), locks.withLock("b", () => b.passed)];
     await settled();
@@ -67,16 +67,16 @@ describe("withLocks", () => {
     expect(locks.size).toBe(0);
   });
 
-  it("cannot be nested, nor mixed with withLock", async () => {
-    const locks = new InMemoryLockProvider();
+  it("withLocks cannot be nested, nor mixed with withLock", async () => {
+    const locks = new MemoryLockProvider();
     await withLocks(locks, ["a", "b"], async () => {
       await expect(withLocks(locks, ["c"], async () => 1)).rejects.toThrow(LockReentrancyError);
       await expect(locks.withLock("a", async () => 1)).rejects.toThrow("cannot take a while inside a, b");
     });
   });
 
-  it("gives back the section's value or error, with no id at all too", async () => {
-    const locks = new InMemoryLockProvider();
+  it("withLocks gives back the section's value or error, with no id at all too", async () => {
+    const locks = new MemoryLockProvider();
     const error = new Error("the section's own");
     await expect(withLocks(locks, [], async () => 1)).resolves.toBe(1);
     await expect(withLocks(locks, ["a", "b"], () => Promise.reject(error))).rejects.toBe(error);
@@ -88,7 +88,7 @@ describe("withLocks", () => {
     expect(locks.size).toBe(0);
   });
 
-  it("does not begin when an earlier lock was lost during the wait for a later one", async () => {
+  it("withLocks does not begin when an earlier lock was lost during the wait for a later one", async () => {
     const server = new FakeLockServer();
     const locks = new LinedLockProvider(server.backend());
     const others = new LinedLockProvider(server.backend("process-2"));

@@ -62,11 +62,34 @@ describe("importing a module", () => {
   }, 90_000);
 
   test("of the locks of a task loads neither the container nor a server's libraries", () => {
-    const locks = join(projectRoot, "src/infrastructure/composition/task-locks.ts");
+    const locks = join(projectRoot, "src/infrastructure/composition/commands/with-task-locks.ts");
     const { loaded } = importAll([locks]);
     expect(loaded).toContain(locks);
     const forServers = /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client)\//;
     expect(loaded.filter((path) => forServers.test(path))).toEqual([]);
+  }, 90_000);
+
+  test("of the helper that composes classes loads reflect-metadata, not only the part that inversify brings", () => {
+    const { loaded } = importAll([
+      join(projectRoot, "src/infrastructure/composition/container/constructs.ts"),
+    ]);
+    expect(loaded.filter((path) => path.endsWith("/node_modules/reflect-metadata/Reflect.js"))).toHaveLength(
+      1,
+    );
+  }, 90_000);
+
+  test("of the kind of lock that is chosen loads no client, no other kind and no server's libraries", () => {
+    const kinds = sourcesIn(join(projectRoot, "src/infrastructure/locking")).filter((path) =>
+      path.endsWith("-lock-kind.ts"),
+    );
+    expect(kinds.length).toBeGreaterThan(4);
+    const others =
+      /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client|@google-cloud\/storage)\//;
+    for (const kind of kinds) {
+      const { loaded } = importAll([kind]);
+      expect(loaded.filter((path) => path.endsWith("-lock-kind.ts"))).toEqual([kind]);
+      expect(loaded.filter((path) => others.test(path))).toEqual([]);
+    }
   }, 90_000);
 
   test.each([

@@ -18,6 +18,14 @@ const broken: Record<string, { path: string; text: string }> = {
     path: "src/domain/clock-reader.ts",
     text: 'import type { hrtime } from "node:process"; export type Now = typeof hrtime;',
   },
+  "payments-are-written-by-their-steps": {
+    path: "src/application/writes-a-payment-itself.ts",
+    text: 'import { recorded } from "../domain/payment/record/recorded"; export const r = recorded;',
+  },
+  "payments-are-restored-by-stores": {
+    path: "src/application/makes-a-payment-of-facts.ts",
+    text: 'import { restored } from "../domain/payment/restored"; export const r = restored;',
+  },
   "application-imports-only-domain": {
     path: "src/application/knows-an-adapter.ts",
     text: 'import type { Store } from "../infrastructure/store"; export type S = Store;',
@@ -89,6 +97,12 @@ const allowed: Record<string, string> = {
     export const main = { container, route };`,
   "src/domain/payment.ts": 'import type { Money } from "./money"; export interface Payment { m: Money }',
   "src/domain/money.ts": 'import type { Payment } from "./payment"; export interface Money { of?: Payment }',
+  "src/domain/payment/record/recorded.ts": "export const recorded = 1;",
+  "src/domain/payment/settlement.ts":
+    'import { recorded } from "./record/recorded"; export const settle = () => recorded;',
+  "src/domain/payment/restored.ts": "export const restored = 1;",
+  "src/infrastructure/persistence/rows.ts":
+    'import { restored } from "../../domain/payment/restored"; export const row = () => restored;',
   "src/domain/hen.ts": 'import { egg } from "./egg"; export const hen = () => egg;',
   "src/application/capture.ts": `
     import { createHash } from "node:crypto";

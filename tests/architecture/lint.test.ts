@@ -64,8 +64,8 @@ const broken: Record<string, { path: string; text: string }> = {
 };
 
 const allowed: Record<string, string> = {
-  "src/infrastructure/composition/decorates.ts":
-    "declare const injectable: ClassDecorator; @injectable export class Wired {}",
+  "src/infrastructure/composition/decorates-from-outside.ts":
+    "declare const injectable: ClassDecorator; export class Wired {} injectable(Wired);",
   "src/domain/is-fine.ts": "export const captured = (cents: bigint): string => `captured ${String(cents)}`;",
 };
 

@@ -1,11 +1,11 @@
 import {
   serializeLeaseRecord,
   UnreadableLeaseRecordError,
-} from "../../src/infrastructure/locking/lease/lease-record";
+} from "../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   recordVersion,
   type LeaseRecordStore,
-} from "../../src/infrastructure/locking/lease/lease-record-store";
+} from "../../src/infrastructure/locking/lease/protocol/lease-record-store";
 import { describeLeaseRecordStore, MemoryLeaseRecordStore, VirtualLockClock } from "../../src/lock-testing";
 
 type Defect = (store: MemoryLeaseRecordStore) => Partial<LeaseRecordStore>;

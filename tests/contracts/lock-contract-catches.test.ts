@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { InMemoryLockProvider } from "../../src/infrastructure/locking/in-memory-lock-provider";
-import { LinedLockProvider } from "../../src/infrastructure/locking/lined-lock-provider";
+import { MemoryLockProvider } from "../../src/infrastructure/locking/memory/memory-lock-provider";
+import { LinedLockProvider } from "../../src/infrastructure/locking/line/lined-lock-provider";
 import type { LockBackend, Tenure } from "../../src/infrastructure/locking/lock-backend";
 import { LockLostError } from "../../src/application/ports/lock-errors";
 import type { LockProvider } from "../../src/application/ports/lock-provider";
 import type { LockContractLayer, OpenedLocks } from "../../src/lock-contract";
-import { broken } from "../support/broken-lock-providers";
+import { broken } from "../support/fakes/broken-lock-providers";
 import { failedTests } from "../support/failed-contract-tests";
-import { FakeLockServer } from "../support/fake-lock-backend";
-import { typescriptChild } from "../support/typescript-child";
+import { FakeLockServer } from "../support/fakes/fake-lock-backend";
+import { typescriptChild } from "../support/children/typescript-child";
 
 type Defect = keyof typeof broken;
 
@@ -18,10 +18,11 @@ const CAUGHT: readonly [Defect, LockContractLayer, string][] = [
   [
     "neverReleasesAfterAnError",
     "lends",
-    "releases after a normal end, a rejection and a synchronous throw alike",
+    "the provider releases after a normal end, a rejection and a synchronous throw alike",
   ],
   ["neverReleasesAfterAnError", "keeps callers apart", "lets the next one in after a rejection"],
-  ["wrapsTheSectionsError", "lends", "gives back the section's own error, unchanged"],
+  ["wantsAPromise", "lends", "the provider runs a section that is not asynchronous"],
+  ["wrapsTheSectionsError", "lends", "the provider gives back the section's own error, unchanged"],
   ["throwsSynchronously", "lends", "turns a synchronous throw into a rejection"],
   ["throwsSynchronously", "keeps callers apart", "lets the next one in after a rejection"],
   ["sharesIdsThatDifferInCase", "keeps callers apart", "takes every id literally"],
@@ -38,7 +39,11 @@ const CAUGHT: readonly [Defect, LockContractLayer, string][] = [
     "rejects a cancelled waiter with LockCancelledError",
   ],
   ["runsTheSectionOfACancelledWaiter", "keeps callers apart", "forgets who gave up"],
-  ["ignoresCancellation", "lends", "never begins the section of a caller who was cancelled before"],
+  [
+    "ignoresCancellation",
+    "lends",
+    "the provider never begins the section of a caller who was cancelled before",
+  ],
   ["ignoresCancellation", "keeps callers apart", "rejects a cancelled waiter with LockCancelledError"],
   ["ignoresTheTimeout", "keeps callers apart", "rejects with LockTimeoutError when the budget runs out"],
   ["waitsALittleOnASingleAttempt", "keeps callers apart", "makes one attempt with timeout 0"],
@@ -46,17 +51,25 @@ const CAUGHT: readonly [Defect, LockContractLayer, string][] = [
   [
     "keepsListeningToTheSignal",
     "keeps callers apart",
-    "keeps no listener on a signal whose wait has ended well",
+    "the provider keeps no listener on a signal whose wait has ended well",
   ],
   ["keepsListeningToTheSignal", "keeps callers apart", "keeps no listener on its signal"],
   ["repeatsFencingTokens", "lends", "hands out fencing tokens that grow"],
-  ["assertsWhatHasEnded", "lends", "says in assertHeld that the lock is lost once the section has ended"],
+  [
+    "assertsWhatHasEnded",
+    "lends",
+    "the provider says in assertHeld that the lock is lost once the section has ended",
+  ],
   ["letsTheObserverBreakIn", "lends", "lets nothing it throws through"],
   ["tellsNoObserver", "lends", "tells the observer who acquired and released what"],
-  ["tellsNoObserver", "keeps callers apart", "tells the observer how each wait began and ended"],
+  ["tellsNoObserver", "keeps callers apart", "the provider tells the observer how each wait began and ended"],
   ["refusesWhatWithLocksTakes", "lends", "lends several ids at once through withLocks"],
   ["refusesWhatWithLocksTakes", "keeps callers apart", "does not lock up when withLocks"],
-  ["stopsASectionThatIsCancelled", "lends", "ignores the caller's signal once the section has begun"],
+  [
+    "stopsASectionThatIsCancelled",
+    "lends",
+    "the provider ignores the caller's signal once the section has begun",
+  ],
 ];
 
 /** For providers that are expected to pass: they need it only on a machine that is busy with other things. */
@@ -66,24 +79,24 @@ const LITTLE_PATIENCE_MS = 300;
 jest.setTimeout(60_000);
 
 describe("the lock contract", () => {
-  it.each(CAUGHT)("catches a provider that %s (%s: %s)", async (defect, layer, promise) => {
+  it.each(CAUGHT)("the lock contract catches a provider that %s (%s: %s)", async (defect, layer, promise) => {
     const failed = await failedTests(layer, () => ({ locks: broken[defect]() }));
     expect(failed).toContainEqual(expect.stringContaining(promise));
   });
 
-  it("names every defect that is planted", () => {
+  it("the lock contract names every defect that is planted", () => {
     expect(new Set(CAUGHT.map(([defect]) => defect))).toEqual(new Set(Object.keys(broken)));
   });
 
-  it("passes the good provider that the broken ones are made of", async () => {
-    const open = () => ({ locks: new InMemoryLockProvider() });
+  it("the lock contract passes the good provider that the broken ones are made of", async () => {
+    const open = () => ({ locks: new MemoryLockProvider() });
     expect(await failedTests("lends", open, MUCH_PATIENCE_MS)).toEqual([]);
     expect(await failedTests("keeps callers apart", open, MUCH_PATIENCE_MS)).toEqual([]);
   });
 
-  it("catches a provider that keeps something for ids that nobody wants any more", async () => {
+  it("the lock contract catches a provider that keeps something for ids that nobody wants any more", async () => {
     const ids = new Set<string>();
-    const locks = new InMemoryLockProvider();
+    const locks = new MemoryLockProvider();
     const leaking: LockProvider = {
       withLock: (id, section, options) => {
         ids.add(id);
@@ -94,10 +107,10 @@ describe("the lock contract", () => {
     expect(failed).toContainEqual(expect.stringContaining("gives back the section's own value"));
   });
 
-  it("catches a provider that another process knows nothing of", async () => {
+  it("the lock contract catches a provider that another process knows nothing of", async () => {
     const failed = await failedTests(
       "keeps processes apart",
-      () => ({ locks: new InMemoryLockProvider(), child: typescriptChild("in-memory-lock-child.ts") }),
+      () => ({ locks: new MemoryLockProvider(), child: typescriptChild("memory-lock-child.ts") }),
       MUCH_PATIENCE_MS,
     );
     expect(failed).toEqual(
@@ -153,30 +166,30 @@ describe("the lock contract", () => {
       return failedTests("honours its lease", open, patienceMs);
     };
 
-    it("passes a good one", async () => {
+    it("the lock contract for leases passes a good one", async () => {
       expect(await failuresWith(() => ({}))).toEqual([]);
     });
 
-    it("catches a stale holder that frees its successor", async () => {
+    it("the lock contract for leases catches a stale holder that frees its successor", async () => {
       const failed = await failuresWith((_, server, id) => ({
         release: async () => void server.held.delete(id),
       }));
-      expect(failed).toEqual(["does not let a stale holder free its successor"]);
+      expect(failed).toEqual(["the provider does not let a stale holder free its successor"]);
     });
 
-    it("catches a loss that fires no signal", async () => {
+    it("the lock contract for leases catches a loss that fires no signal", async () => {
       // It hangs: the signal is waited for in vain however long that is.
       const change = () => ({ lost: new AbortController().signal });
       const failed = await failuresWith(change, undefined, LITTLE_PATIENCE_MS);
       expect(failed).toContainEqual(expect.stringContaining("fires the hold's signal"));
     });
 
-    it("catches a loss that assertHeld does not see", async () => {
+    it("the lock contract for leases catches a loss that assertHeld does not see", async () => {
       const failed = await failuresWith(() => ({ assertHeld: () => {} }));
       expect(failed).toContainEqual(expect.stringContaining("fails assertHeld when the lock is lost"));
     });
 
-    it("catches a provider that rejects a finished section because its lock was lost", async () => {
+    it("the lock contract for leases catches a provider that rejects a finished section because its lock was lost", async () => {
       const failed = await failuresWith(
         () => ({}),
         (locks) => ({
@@ -192,10 +205,10 @@ describe("the lock contract", () => {
             ),
         }),
       );
-      expect(failed).toContain("lets the outcome of a section stand whose lock was lost");
+      expect(failed).toContain("the provider lets the outcome of a section stand whose lock was lost");
     });
 
-    it("catches a failing release that masks what the section said", async () => {
+    it("the lock contract for leases catches a failing release that masks what the section said", async () => {
       let release: () => Promise<void> = async () => {};
       const failed = await failuresWith(
         (tenure) => ({ release: async () => void (release = tenure.release) }),
@@ -207,7 +220,9 @@ describe("the lock contract", () => {
           },
         }),
       );
-      expect(failed).toContain("masks nothing when the release fails: the section's value and error stand");
+      expect(failed).toContain(
+        "the provider masks nothing when the release fails: the section's value and error stand",
+      );
     });
   });
 });

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../src/domain/operation";
+import type { OperationKind } from "../../src/domain/payment/operation";
 import { sample } from "../support/test-size";
 import type { CrashPoint } from "./crash-point";
 

@@ -1,6 +1,6 @@
 import type { PaymentGateway } from "../../src/application/ports/payment-gateway";
 import type { PaymentRepository } from "../../src/application/ports/payment-repository";
-import type { Payment } from "../../src/domain/payment";
+import type { Payment } from "../../src/domain/payment/payment";
 import { writeSync } from "node:fs";
 
 /**

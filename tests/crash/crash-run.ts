@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { inParallel } from "../../src/application/operations/in-parallel";
-import { HoldfastProcess } from "../support/holdfast-process";
+import { inParallel } from "../../src/application/background/in-parallel";
+import type { ToldEvent } from "../support/told-events";
+import { HoldfastProcess } from "../support/program/holdfast-process";
 import {
   cells,
   firstCrashes,
@@ -36,8 +37,9 @@ export interface Answer {
 }
 
 export interface Event {
+  readonly id: string;
   readonly type: string;
-  readonly data: { readonly operationId?: string; readonly release?: boolean };
+  readonly data: { readonly operationId?: string; readonly release?: boolean; readonly again?: boolean };
 }
 
 /** What is there, by the store's own account and by the gateway's. */
@@ -45,6 +47,8 @@ export interface Account {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly payment: any;
   readonly events: readonly Event[];
+  /** Of this payment, by the feed. */
+  readonly told: readonly ToldEvent[];
   readonly moves: readonly { readonly kind: string; readonly gatewayKey: string; readonly amount: number }[];
 }
 
@@ -276,7 +280,8 @@ async function accountOf(url: string, cell: Cell): Promise<Account | null> {
   const { data: events } = await get<{ data: Event[] }>(`/payments/${found.id}/events`);
   const { payment } = await get<Pick<Account, "payment">>(`/payments/${found.id}`);
   const { moves } = await get<Pick<Account, "moves">>(`/gateway/payments/${found.id}`);
-  return { payment, events, moves };
+  const { data: told } = await get<{ data: ToldEvent[] }>(`/events?paymentId=${found.id}`);
+  return { payment, events, told, moves };
 }
 
 /** Operations whose last word in the history is not an end. */

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type * as applicationModule from "../../src/infrastructure/composition/application";
-import type * as serveModule from "../../src/infrastructure/composition/serve";
-import type * as tokensModule from "../../src/infrastructure/composition/tokens";
+import type * as applicationModule from "../../src/infrastructure/composition/opening/open-application";
+import type * as serveModule from "../../src/infrastructure/composition/serving/serve";
+import type * as tokensModule from "../../src/infrastructure/composition/container/tokens";
 import type * as configurationModule from "../../src/infrastructure/configuration/configuration";
 import { Crash, type CrashPoint } from "./crash-point";
 
@@ -22,9 +22,9 @@ export interface CrashingServerOptions {
 // `holdfast serve`, but for a clock that is behind and a point where it kills itself.
 async function main({ built, store, behindMs, passInterval, crash }: CrashingServerOptions): Promise<void> {
   const fromBuilt = createRequire(join(built, "infrastructure", "/"));
-  const { openApplication } = fromBuilt("./composition/application") as typeof applicationModule;
-  const { serve } = fromBuilt("./composition/serve") as typeof serveModule;
-  const { tokens } = fromBuilt("./composition/tokens") as typeof tokensModule;
+  const { openApplication } = fromBuilt("./composition/opening/open-application") as typeof applicationModule;
+  const { serve } = fromBuilt("./composition/serving/serve") as typeof serveModule;
+  const { tokens } = fromBuilt("./composition/container/tokens") as typeof tokensModule;
   const { readConfiguration } = fromBuilt("./configuration/configuration") as typeof configurationModule;
   const configuration = readConfiguration({
     flags: { store, port: "0", "pass-interval": String(passInterval), "log-level": "warn" },

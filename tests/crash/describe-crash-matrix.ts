@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtProgram } from "../support/built-program";
+import { builtProgram } from "../support/program/built-program";
 import {
   cells,
   firstCrashes,
@@ -13,6 +13,7 @@ import {
   secondCrashes,
   type Cell,
 } from "./crash-matrix";
+import { expectTold } from "../support/told-events";
 import { openOperations, reviewOf, runCrashMatrix, type Account, type CellOutcome } from "./crash-run";
 
 /** About twenty processes, one after the other. */
@@ -46,7 +47,11 @@ export function describeCrashMatrix(name: string, store: (folder: string) => str
 
       expect(timesMoved(cell, onItsOwn)).toBe(movesOnItsOwn(cell));
       expect(timesMoved(cell, inTheEnd)).toBe(movesInTheEnd(cell));
-      for (const account of [onItsOwn, inTheEnd]) if (account !== null) expectAgreement(account);
+      for (const account of [onItsOwn, inTheEnd]) {
+        if (account === null) continue;
+        expectAgreement(account);
+        expectTold(account.told, account.events);
+      }
       expect(openOperations(inTheEnd.events)).toEqual([]);
       if (cell.form === "lapses") expectReleased(cell, inTheEnd);
 

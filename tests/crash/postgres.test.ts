@@ -1,4 +1,4 @@
-import { describeWithOnePostgres } from "../support/servers";
+import { describeWithOnePostgres } from "../support/servers/servers";
 import { describeCrashMatrix } from "./describe-crash-matrix";
 
 describeWithOnePostgres("servers on PostgreSQL", (postgres) => {

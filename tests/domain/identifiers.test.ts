@@ -8,7 +8,7 @@ import {
 } from "../../src/domain/identifiers";
 
 describe("a payment id", () => {
-  it("is any UUID, and the same one in either case", () => {
+  it("a payment id is any UUID, and the same one in either case", () => {
     fc.assert(
       fc.property(fc.uuid(), (uuid) => {
         expect(parsePaymentId(uuid.toUpperCase())).toBe(uuid);
@@ -18,12 +18,12 @@ describe("a payment id", () => {
     );
   });
 
-  it("locks one resource, however it is spelled", () => {
+  it("a payment id locks one resource, however it is spelled", () => {
     const id = "0190A6B2-7C3D-7E4F-8A5B-6C7D8E9F0A1B";
     expect(paymentResourceId(parsePaymentId(id))).toBe(`payment:${id.toLowerCase()}`);
   });
 
-  it("may be one of the two reserved UUIDs", () => {
+  it("a payment id may be one of the two reserved UUIDs", () => {
     expect(parsePaymentId("00000000-0000-0000-0000-000000000000")).toMatch(/^0/);
     expect(parsePaymentId("FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF")).toMatch(/^f/);
   });
@@ -39,12 +39,12 @@ describe("a payment id", () => {
     "0190a6b2-7c3d-7e4f-ca5b-6c7d8e9f0a1b",
     "0190a6b2-7c3d-7e4f-8a5b-6c7d8e9f0a1g",
     "../../etc/passwd",
-  ])("is not %j", (text) => {
+  ])("a payment id is not %j", (text) => {
     expect(() => parsePaymentId(text)).toThrow(expect.objectContaining({ code: "invalid_payment_id" }));
     expect(() => parseOperationId(text)).toThrow(expect.objectContaining({ code: "invalid_operation_id" }));
   });
 
-  it("is never made of what is no UUID", () => {
+  it("a payment id is never made of what is no UUID", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(() => parsePaymentId(text)).toThrow();
@@ -54,7 +54,7 @@ describe("a payment id", () => {
 });
 
 describe("an idempotency key", () => {
-  it("is 1 to 255 visible ASCII characters, kept as they are", () => {
+  it("an idempotency key is 1 to 255 visible ASCII characters, kept as they are", () => {
     const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.array(visible, { minLength: 1, maxLength: 255 }), (characters) => {
@@ -71,7 +71,7 @@ describe("an idempotency key", () => {
 });
 
 describe("a merchant", () => {
-  it.each(["a", "acme", "default", "0", "a_b-c", "a".repeat(63)])("may be %j", (text) => {
+  it.each(["a", "acme", "default", "0", "a_b-c", "a".repeat(63)])("a merchant may be %j", (text) => {
     expect(parseMerchantId(text)).toBe(text);
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { minorUnitDigits } from "../../src/domain/iso-4217";
+import { minorUnitDigits } from "../../src/domain/currencies";
 import {
   currencyExponent,
   formatMoney,
@@ -11,7 +11,7 @@ import {
   parseCurrency,
   type Currency,
 } from "../../src/domain/money";
-import { InvalidValueError } from "../../src/domain/payment-errors";
+import { InvalidValueError } from "../../src/domain/payment/errors";
 
 /** List one, as its maintenance agency published it. */
 const listOne = JSON.parse(readFileSync(join(__dirname, "../fixtures/iso-4217.json"), "utf8")) as {
@@ -20,7 +20,7 @@ const listOne = JSON.parse(readFileSync(join(__dirname, "../fixtures/iso-4217.js
 };
 
 describe("money", () => {
-  it("is written with as many digits as its currency has", () => {
+  it("money is written with as many digits as its currency has", () => {
     const written = (amount: bigint, currency: string) => formatMoney(money(amount, parseCurrency(currency)));
     expect(written(1250n, "EUR")).toBe("12.50 EUR");
     expect(written(5n, "EUR")).toBe("0.05 EUR");
@@ -29,7 +29,7 @@ describe("money", () => {
     expect(written(MAX_AMOUNT, "USD")).toBe("9999999999.99 USD");
   });
 
-  it("loses nothing between minor units and what is written, in any currency", () => {
+  it("money loses nothing between minor units and what is written, in any currency", () => {
     const currencies = Object.keys(listOne.minorUnitDigits).map(parseCurrency);
     fc.assert(
       fc.property(fc.bigInt(1n, MAX_AMOUNT), fc.constantFrom(...currencies), (amount, currency) => {
@@ -41,22 +41,22 @@ describe("money", () => {
     );
   });
 
-  it.each([0n, -1n, MAX_AMOUNT + 1n, 2n ** 63n])("is never %p", (amount) => {
+  it.each([0n, -1n, MAX_AMOUNT + 1n, 2n ** 63n])("money is never %p", (amount) => {
     expect(() => money(amount, parseCurrency("EUR"))).toThrow(InvalidValueError);
   });
 
-  it("fits into a number of JSON, exactly", () => {
+  it("money fits into a number of JSON, exactly", () => {
     expect(BigInt(Number(MAX_AMOUNT))).toBe(MAX_AMOUNT);
     expect(Number.isSafeInteger(Number(MAX_AMOUNT))).toBe(true);
   });
 
-  it("takes a currency in either case and keeps it in upper case", () => {
+  it("money takes a currency in either case and keeps it in upper case", () => {
     expect(parseCurrency("eur")).toBe("EUR");
     expect(parseCurrency("Usd")).toBe("USD");
   });
 
   it.each(["", "E", "EURO", "XX", "€", "EU R", "QQQ", "eur\n", "ﬁx"])(
-    "does not take %j for a currency",
+    "money does not take %j for a currency",
     (text) => {
       expect(() => parseCurrency(text)).toThrow(expect.objectContaining({ code: "invalid_currency" }));
     },
@@ -64,13 +64,13 @@ describe("money", () => {
 });
 
 describe("what a minor unit is", () => {
-  it("is what list one of ISO 4217 says, for each of its currencies and for no other", () => {
+  it("the minor unit is what list one of ISO 4217 says, for each of its currencies and for no other", () => {
     expect(Object.fromEntries(minorUnitDigits)).toEqual(listOne.minorUnitDigits);
     expect(minorUnitDigits.size).toBe(165);
   });
 
   it.each(["HUF", "COP", "IDR", "PKR", "LBP", "RSD"])(
-    "is a hundredth for %s, whatever the platform thinks of it",
+    "the minor unit is a hundredth for %s, whatever the platform thinks of it",
     (code) => {
       expect(currencyExponent(parseCurrency(code))).toBe(2);
     },
@@ -87,7 +87,7 @@ describe("what a minor unit is", () => {
     },
   );
 
-  it("is kept with each amount, and written as it was kept", () => {
+  it("the minor unit is kept with each amount, and written as it was kept", () => {
     const kept = (currency: string, exponent: number | null) =>
       formatMoney({ amount: 1250n, currency: currency as Currency, exponent });
     expect(kept("HUF", 0)).toBe("1250 HUF");
@@ -96,7 +96,7 @@ describe("what a minor unit is", () => {
     expect(kept("DEM", null)).toBe("1250 minor units of DEM");
   });
 
-  it("is certain if it was kept and has not been changed since, also for what was withdrawn", () => {
+  it("the minor unit is certain if it was kept and has not been changed since, also for what was withdrawn", () => {
     const certain = (currency: string, exponent: number | null) =>
       isUnitCertain({ amount: 1n, currency: currency as Currency, exponent });
     expect(certain("HUF", 2)).toBe(true);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { tsChild } from "../support/child-command";
+import { tsChild } from "../support/children/child-command";
 
 const EXAMPLES = join(__dirname, "../../examples");
 

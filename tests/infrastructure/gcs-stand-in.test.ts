@@ -38,7 +38,7 @@ async function refusal(attempt: Promise<unknown>): Promise<{ code: unknown; mess
 }
 
 describe("generations and preconditions", () => {
-  test("of two creations on condition of absence one wins, the other is refused with 412 in the service's words", async () => {
+  test("generations and preconditions of two creations on condition of absence one wins, the other is refused with 412 in the service's words", async () => {
     await save(object("a"), "1", 0);
     const refused = await refusal(save(object("a"), "2", 0));
     expect(Number(refused.code)).toBe(412);

@@ -1,10 +1,10 @@
 import type { PaymentId } from "../../src/domain/identifiers";
 import { PostgresLockProvider } from "../../src/infrastructure/locking/postgres/postgres-lock-provider";
-import { PostgresPaymentRepository } from "../../src/infrastructure/persistence/postgres-payment-repository";
-import { migratedPostgres } from "../support/migrated-postgres";
-import { PaymentsWorld } from "../support/payments-world";
-import { relayTo, type PostgresRelay } from "../support/postgres-relay";
-import { describeWithPostgres } from "../support/servers";
+import { PostgresPaymentRepository } from "../../src/infrastructure/persistence/postgres/postgres-payment-repository";
+import { migratedPostgres } from "../support/servers/migrated-postgres";
+import { PaymentsWorld } from "../support/worlds/payments-world";
+import { relayTo, type PostgresRelay } from "../support/servers/postgres-relay";
+import { describeWithPostgres } from "../support/servers/servers";
 
 jest.setTimeout(30_000);
 
@@ -46,18 +46,18 @@ describeWithPostgres("round trips of a capture on PostgreSQL, with locks in Post
     return id!;
   }
 
-  it("are two looks, an intent and a settlement, a lock and its return", async () => {
+  it("round trips of a capture on PostgreSQL, with locks in PostgreSQL are two looks, an intent and a settlement, a lock and its return", async () => {
     const id = await authorized();
     expect(await counted(() => world.capture(id, "k"))).toEqual({ store: 4, locks: 2 });
   });
 
-  it("are one look for the replay of a finished key, and no lock", async () => {
+  it("round trips of a capture on PostgreSQL, with locks in PostgreSQL are one look for the replay of a finished key, and no lock", async () => {
     const id = await authorized();
     await counted(() => world.capture(id, "k"));
     expect(await counted(() => world.capture(id, "k"))).toEqual({ store: 1, locks: 0 });
   });
 
-  it("are two looks, a lock and its return for another key of a captured payment", async () => {
+  it("round trips of a capture on PostgreSQL, with locks in PostgreSQL are two looks, a lock and its return for another key of a captured payment", async () => {
     const id = await authorized();
     await counted(() => world.capture(id, "k"));
     expect(await counted(() => world.capture(id, "other").catch(() => {}))).toEqual({ store: 2, locks: 2 });

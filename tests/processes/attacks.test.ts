@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { eventually, HoldfastCli } from "../support/holdfast-cli";
+import { eventually, HoldfastCli } from "../support/program/holdfast-cli";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -129,8 +129,8 @@ test("attackers who read nothing, end nothing and die cost nothing once they are
   expect(await honest(url, "after")).toEqual([201, 201]);
   const { status, stderr } = await server.end("SIGTERM");
   expect(status).toBe(0);
-  expect(stderr).not.toContain("unforeseen error");
-  expect(stderr).not.toContain("requests are still under way");
+  expect(stderr).not.toContain("unexpected error");
+  expect(stderr).not.toContain("requests are still running");
 });
 
 test("a shutdown waits neither for answers that nobody reads nor for requests that do not come", async () => {
@@ -142,5 +142,5 @@ test("a shutdown waits neither for answers that nobody reads nor for requests th
   const { status, stderr } = await server.end("SIGTERM");
   expect(status).toBe(0);
   // It says so when it gives up waiting, after 25 s.
-  expect(stderr).not.toContain("requests are still under way");
+  expect(stderr).not.toContain("requests are still running");
 });

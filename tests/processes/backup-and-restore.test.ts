@@ -3,13 +3,13 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { SqliteDatabase } from "../../src/infrastructure/persistence/sqlite-database";
-import { builtProgram } from "../support/built-program";
-import { HoldfastProcess } from "../support/holdfast-process";
-import { query } from "../support/postgres-locks";
-import { describeWithPostgres } from "../support/servers";
-import { isFinal, SteadyClient, type Answer } from "../support/steady-client";
-import { temporaryDirectory } from "../support/temporary-directory";
+import { SqliteDatabase } from "../../src/infrastructure/persistence/sqlite/sqlite-database";
+import { builtProgram } from "../support/program/built-program";
+import { HoldfastProcess } from "../support/program/holdfast-process";
+import { query } from "../support/servers/postgres-locks";
+import { describeWithPostgres } from "../support/servers/servers";
+import { isFinal, SteadyClient, type Answer } from "../support/program/steady-client";
+import { temporaryDirectory } from "../support/worlds/temporary-directory";
 
 jest.setTimeout(120_000);
 

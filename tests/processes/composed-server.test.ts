@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { builtProgram } from "../support/built-program";
+import { builtProgram } from "../support/program/built-program";
 import { GcsStandIn } from "../support/gcs-stand-in/gcs-stand-in";
-import { HoldfastProcess } from "../support/holdfast-process";
-import { describeWithPostgres, describeWithRedis } from "../support/servers";
-import { loadSqlite } from "../../src/infrastructure/persistence/sqlite-driver";
-import { temporaryDirectory } from "../support/temporary-directory";
+import { HoldfastProcess } from "../support/program/holdfast-process";
+import { describeWithPostgres, describeWithRedis } from "../support/servers/servers";
+import { loadSqlite } from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
+import { temporaryDirectory } from "../support/worlds/temporary-directory";
 
 /**
  * What the built program is put together from, seen from outside: each part is shown by what only that part can do.

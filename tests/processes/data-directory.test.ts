@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastCli } from "../support/holdfast-cli";
+import { HoldfastCli } from "../support/program/holdfast-cli";
 import { mount, unmount } from "../support/mounts";
-import { describeWithMounts } from "../support/servers";
+import { describeWithMounts } from "../support/servers/servers";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();

@@ -1,10 +1,10 @@
-import { builtProgram } from "../support/built-program";
-import { HoldfastProcess } from "../support/holdfast-process";
-import { startOwnPostgres } from "../support/own-postgres";
-import { startOwnRedis } from "../support/own-redis";
-import type { OwnServer } from "../support/own-redis";
-import { describeWithOwn, describeWithPostgres } from "../support/servers";
-import { temporaryDirectory } from "../support/temporary-directory";
+import { builtProgram } from "../support/program/built-program";
+import { HoldfastProcess } from "../support/program/holdfast-process";
+import { startOwnPostgres } from "../support/servers/own-postgres";
+import { startOwnRedis } from "../support/servers/own-redis";
+import type { OwnServer } from "../support/servers/own-redis";
+import { describeWithOwn, describeWithPostgres } from "../support/servers/servers";
+import { temporaryDirectory } from "../support/worlds/temporary-directory";
 
 jest.setTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqlite } from "../../src/infrastructure/persistence/sqlite-driver";
+import { loadSqlite } from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { fillDisk } from "../support/fill-disk";
-import { eventually, HoldfastCli } from "../support/holdfast-cli";
+import { eventually, HoldfastCli } from "../support/program/holdfast-cli";
 import { mount, unmount } from "../support/mounts";
-import { describeWithMounts } from "../support/servers";
+import { describeWithMounts } from "../support/servers/servers";
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
@@ -58,7 +58,7 @@ describeWithMounts("a server whose disk", () => {
       () => readyz(url),
       ({ status }) => status === 503,
     );
-    expect(full.body.detail).toMatch(/Not ready: .*has no room left to write/);
+    expect(full.body.detail).toMatch(/Not ready: .*has no space left to write/);
     expect(Object.values(full.body.reasons as object)).toContain("full");
     const metrics = await call(url, "GET", "/metrics");
     expect(metrics.body).toMatch(/holdfast_dependency_down\{dependency="(store|gateway)",reason="full"\} 1/);
@@ -70,13 +70,13 @@ describeWithMounts("a server whose disk", () => {
     expect((await authorize(url)).status).toBe(201);
   });
 
-  test("is full when it starts ends in words, not as a defect, and so does a migration", async () => {
+  test("is full when it starts ends in words, not as a defect, and so does the making of a key", async () => {
     fill();
-    for (const command of ["serve", "migrate"]) {
-      const ended = await holdfast.run([command, "--store", store("new.db")]);
+    for (const command of [["serve"], ["keys", "create", "--merchant", "acme"]]) {
+      const ended = await holdfast.run([...command, "--store", store("new.db")]);
       expect(ended).toMatchObject({
         status: 69,
-        stderr: expect.stringContaining("no space left on device"),
+        stderr: expect.stringMatching(/no space left on device|database or disk is full/),
       });
       expect(ended.stderr).not.toContain("    at ");
     }

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastCli } from "../support/holdfast-cli";
+import { HoldfastCli } from "../support/program/holdfast-cli";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();

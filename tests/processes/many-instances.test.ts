@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { builtProgram } from "../support/built-program";
-import { startOwnRedis, type OwnServer } from "../support/own-redis";
-import { query } from "../support/postgres-locks";
-import { describeWithOwn, describeWithPostgres } from "../support/servers";
-import { isFinal } from "../support/steady-client";
-import { temporaryDirectory } from "../support/temporary-directory";
+import { builtProgram } from "../support/program/built-program";
+import { startOwnRedis, type OwnServer } from "../support/servers/own-redis";
+import { query } from "../support/servers/postgres-locks";
+import { describeWithOwn, describeWithPostgres } from "../support/servers/servers";
+import { isFinal } from "../support/program/steady-client";
+import { expectTold } from "../support/told-events";
+import { temporaryDirectory } from "../support/worlds/temporary-directory";
 import { storm, type StormOutcome } from "./storm";
 
 /** `npm run storm`: 5,000 captures on 500 payments. */
@@ -65,6 +66,19 @@ describeWithPostgres("three instances on one PostgreSQL, one of them killed and 
     expect(left).toEqual({ open: "0", captures: String(PAYMENTS) });
   }
 
+  /** Each event that was committed, once and in the order of its payment, and none that was not. */
+  function expectAllTold({ followed, histories }: StormOutcome): void {
+    expect(new Set(followed.map(({ id }) => id)).size).toBe(followed.length);
+    expect(histories).toHaveLength(PAYMENTS);
+    for (const { paymentId, lines } of histories)
+      expectTold(
+        followed.filter(({ data }) => data.payment.id === paymentId),
+        lines,
+      );
+    const committed = new Set(histories.map(({ paymentId }) => paymentId));
+    expect(followed.filter(({ data }) => !committed.has(data.payment.id))).toEqual([]);
+  }
+
   /** All codes of answers that were not a capture's last word. */
   function codes({ stories }: StormOutcome): string[] {
     const told = stories.flatMap(({ answers }) => answers).map(({ status, code }) => code ?? String(status));
@@ -77,6 +91,7 @@ describeWithPostgres("three instances on one PostgreSQL, one of them killed and 
   it("captures each payment once with locks in PostgreSQL, and nobody is told 5xx", async () => {
     const outcome = await run("postgres:");
     await expectMoneyMovedOnce(outcome);
+    expectAllTold(outcome);
     // What the killed process left open is asked for at most every two seconds, and until then its callers come back.
     expect([...ENDS, ...COME_BACK]).toEqual(expect.arrayContaining(codes(outcome)));
   });
@@ -84,6 +99,7 @@ describeWithPostgres("three instances on one PostgreSQL, one of them killed and 
   it("captures each payment once with no locks at all: versions and keys alone", async () => {
     const outcome = await run("none:");
     await expectMoneyMovedOnce(outcome);
+    expectAllTold(outcome);
     expect([...ENDS, ...COME_BACK]).toEqual(expect.arrayContaining(codes(outcome)));
   });
 
@@ -101,6 +117,7 @@ describeWithPostgres("three instances on one PostgreSQL, one of them killed and 
         redis.continue();
       });
       await expectMoneyMovedOnce(outcome);
+      expectAllTold(outcome);
       const told = codes(outcome);
       expect(told).toContain("lock_unavailable");
       const outage = ["lock_unavailable", "lock_timeout", "lock_lost"];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { HoldfastCli } from "../support/holdfast-cli";
-import { SteadyClient, type Answer } from "../support/steady-client";
-import { freePort } from "../support/own-process";
+import { HoldfastCli } from "../support/program/holdfast-cli";
+import { SteadyClient, type Answer } from "../support/program/steady-client";
+import { freePort } from "../support/servers/own-process";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { HoldfastProcess } from "../support/holdfast-process";
-import { isFinal, SteadyClient, type Answer } from "../support/steady-client";
+import { HoldfastProcess } from "../support/program/holdfast-process";
+import { FeedFollower, type HistoryLine, type ToldEvent } from "../support/told-events";
+import { isFinal, SteadyClient, type Answer } from "../support/program/steady-client";
 
 export interface StormOptions {
   /** Of the built program. */
@@ -27,6 +28,9 @@ export interface KeyStory {
 export interface StormOutcome {
   readonly stories: readonly KeyStory[];
   readonly accounts: readonly Account[];
+  /** What a reader was told that followed the feed all the time and never looked back. */
+  readonly followed: readonly ToldEvent[];
+  readonly histories: readonly { readonly paymentId: string; readonly lines: readonly HistoryLine[] }[];
   /** Answers per status and code, for people. */
   readonly tally: Readonly<Record<string, number>>;
   /** From the first capture to the last final answer. */
@@ -59,6 +63,7 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
   const client = new SteadyClient();
   try {
     const urls = await Promise.all(instances.map((instance) => instance.url()));
+    const follower = new FeedFollower(urls);
     const ids = await inParallel(callers, payments, async (n) => {
       const answer = await client.post(urls[n % INSTANCES]!, "/payments", `order-${n}`, {
         amount: 1_000 + n,
@@ -94,7 +99,13 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
     await middle;
     const seconds = (performance.now() - begunMs) / 1_000;
     const accounts = await inParallel(callers, ids.length, (n) => settledAccount(client, urls[0]!, ids[n]!));
-    return { stories, accounts, tally: tallyOf(stories), seconds };
+    const histories = await inParallel(callers, ids.length, async (n) => {
+      const paymentId = ids[n]!;
+      const { data } = await client.get<{ data: HistoryLine[] }>(urls[0]!, `/payments/${paymentId}/events`);
+      return { paymentId, lines: data };
+    });
+    const followed = await follower.end();
+    return { stories, accounts, followed, histories, tally: tallyOf(stories), seconds };
   } finally {
     client.close();
     await Promise.all(instances.map((instance) => instance.end("SIGKILL")));

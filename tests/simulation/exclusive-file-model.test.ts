@@ -3,13 +3,13 @@ import {
   removeExclusively,
   takeExclusively,
   type ExclusiveLockParts,
-} from "../../src/infrastructure/locking/file/exclusive-lock";
-import type { LockFiles } from "../../src/infrastructure/locking/file/lock-files";
+} from "../../src/infrastructure/locking/file/exclusive-create/exclusive-lock";
+import type { LockFiles } from "../../src/infrastructure/locking/file/on-disk/lock-files";
 import {
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../src/infrastructure/locking/file/lock-record";
+} from "../../src/infrastructure/locking/file/on-disk/lock-record";
 import { size } from "../support/test-size";
 import { exploreAll, type Exploration, type Steps } from "./interleavings";
 

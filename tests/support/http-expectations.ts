@@ -1,5 +1,5 @@
 import { problemKind, type ProblemCode } from "../../src/interfaces/http/problems/problem-table";
-import type { HttpAnswer } from "./http-world";
+import type { HttpAnswer } from "./worlds/http-world";
 
 /** Everything that each problem has to carry, whatever it is about. Resolves with its members for a closer look. */
 export function expectProblem(

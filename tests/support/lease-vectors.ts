@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { StoredLeaseRecord } from "../../src/infrastructure/locking/lease/lease-record";
+import type { StoredLeaseRecord } from "../../src/infrastructure/locking/lease/protocol/lease-record";
 
 const folder = join(__dirname, "../../docs/lease-wire-format");
 const load = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), "utf8"));

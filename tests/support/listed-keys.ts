@@ -5,8 +5,6 @@ import { parseMerchantId } from "../../src/domain/identifiers";
 
 /** Keys that a test hands out and takes back. */
 export class ListedKeys {
-  lookups = 0;
-  everAsked = 0;
   down = false;
   private ever = false;
   private readonly bySecretHash = new Map<string, ApiKey>();
@@ -30,13 +28,11 @@ export class ListedKeys {
   }
 
   async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
-    this.lookups += 1;
     if (this.down) throw new StoreUnavailableError("down");
     return this.bySecretHash.get(secretHash) ?? null;
   }
 
   async anyEverCreated(): Promise<boolean> {
-    this.everAsked += 1;
     if (this.down) throw new StoreUnavailableError("down");
     return this.ever;
   }

@@ -1,10 +1,11 @@
-import type { Operation, OperationKind } from "../../domain/operation";
-import { gatewayKey } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import type { EventData } from "../../domain/payment-events";
+import type { Operation, OperationKind } from "../../domain/payment/operation";
+import { gatewayKey } from "../../domain/payment/operation";
+import type { Payment } from "../../domain/payment/payment";
+import type { EventData } from "../../domain/payment/events";
 import type { AuthorizationLookup, LookupAnswer } from "../ports/authorization-lookup";
 import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../ports/payment-gateway";
-import { budgets } from "./budgets";
+import { budgets } from "../budgets";
+import { inTime } from "./in-time";
 
 /** Sends an operation's gateway key. What does not come back in time, or fails in a way the port forbids, is unknown. */
 export function send(
@@ -19,7 +20,7 @@ export function send(
     }
     const { authorizationReference } = payment.facts;
     if (authorizationReference === null)
-      throw new Error(`payment ${payment.id} was never authorized at the gateway`);
+      throw new Error(`payment ${payment.facts.id} was never authorized at the gateway`);
     return gateway[operation.kind]({ ...request, authorizationReference });
   });
 }
@@ -65,30 +66,29 @@ function commonRequest(payment: Payment, operation: Operation) {
   return {
     gatewayKey: gatewayKey(operation),
     operationId: operation.id,
-    paymentId: payment.id,
+    paymentId: payment.facts.id,
     amount: { ...payment.facts.amount, amount: operation.amount },
   };
 }
 
 /** The call itself goes on after its budget: whatever it still does is found out by asking. */
-async function withinBudget<A>(budgetMs: number, call: () => Promise<A>): Promise<A | Unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<Unknown>((resolve) => {
-    timer = setTimeout(
-      () => resolve({ outcome: "unknown", reason: `no answer within ${budgetMs} ms` }),
-      budgetMs,
-    );
-  });
+function withinBudget<A>(budgetMs: number, call: () => Promise<A>): Promise<A | Unknown> {
+  return inTime(budgetMs, answered(call), () => unknown(`no answer within ${budgetMs} ms`));
+}
+
+async function answered<A>(call: () => Promise<A>): Promise<A | Unknown> {
   try {
-    return await Promise.race([call(), timeout]);
+    return await call();
   } catch (error) {
-    return { outcome: "unknown", reason: `the gateway adapter failed: ${String(error)}` };
-  } finally {
-    clearTimeout(timer);
+    return unknown(`the gateway adapter failed: ${String(error)}`);
   }
 }
 
 interface Unknown {
   readonly outcome: "unknown";
   readonly reason: string;
+}
+
+function unknown(reason: string): Unknown {
+  return { outcome: "unknown", reason };
 }

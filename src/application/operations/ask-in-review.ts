@@ -1,11 +1,12 @@
 import type { OperationId } from "../../domain/identifiers";
-import { isReopenedByContradiction, type Operation } from "../../domain/operation";
-import type { EventData } from "../../domain/payment-events";
+import type { EventData } from "../../domain/payment/events";
+import { isReopenedByContradiction, type Operation } from "../../domain/payment/operation";
+import { operationOf } from "../../domain/payment/payment";
+import { stillInReview } from "../../domain/payment/review";
 import type { FindAnswer, RecordedAnswer } from "../ports/payment-gateway";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { find, gatewayTrace } from "./ask-gateway";
-import { stepAt, type OperationContext } from "./operation-context";
-import { isDue, nextReviewDueAt } from "./reconcile-schedule";
+import { stepNow, type OperationContext, type UnderLock } from "./operation-context";
 import type { Resolved } from "./resolve-operation";
 import { settleOperation } from "./settle-operation";
 
@@ -14,20 +15,20 @@ import { settleOperation } from "./settle-operation";
  * decide. An answer that the gateway has recorded ends the review; all others put the next question off.
  */
 export async function askInReview(
-  context: OperationContext,
+  { context, trace }: UnderLock,
   stored: StoredPayment,
   operation: Operation,
-  trace: EventData,
 ): Promise<Resolved> {
   if (isReopenedByContradiction(operation)) return { stored, by: "row" };
   const found = await find(context.gateway, stored.payment, operation);
   const asked: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
   const settled = isRecorded(found)
-    ? ((await settleOperation(context, stored, operation.id, found, asked)) ?? stored)
+    ? await settleOperation(context, stored, { operationId: operation.id, verdict: found, trace: asked })
     : stored;
-  const after = settled.payment.operation(operation.id);
-  if (after?.status !== "needs_review") return { stored: settled, by: "find" };
-  return { stored: await putOff(context, settled, after, found, asked), by: "find" };
+  const after = settled ?? stored;
+  if (operationOf(after.payment, operation.id)?.status !== "needs_review")
+    return { stored: after, by: "find" };
+  return { stored: await putOff(context, after, operation.id, found, asked), by: "find" };
 }
 
 export function isRecorded(found: FindAnswer): found is RecordedAnswer {
@@ -36,31 +37,18 @@ export function isRecorded(found: FindAnswer): found is RecordedAnswer {
   );
 }
 
-/** Only a question that was due uses up a step of the schedule. One that cannot be written down is asked again. */
+/** A question that cannot be written down is asked again. */
 async function putOff(
   context: OperationContext,
   stored: StoredPayment,
-  operation: Operation,
+  id: OperationId,
   found: FindAnswer,
   trace: EventData,
 ): Promise<StoredPayment> {
-  const now = context.clock.now();
-  const wasDue = isDue(operation, now);
-  const next = wasDue
-    ? {
-        attempts: operation.attempts + 1,
-        dueAt: nextReviewDueAt(now, operation.attempts + 1, context.random),
-      }
-    : {
-        attempts: operation.attempts,
-        dueAt: operation.dueAt ?? nextReviewDueAt(now, operation.attempts, context.random),
-      };
-  const news =
-    found.outcome === "mismatch" ? await newsOf(context, stored, operation.id, found.evidence) : null;
-  const { id } = operation;
+  const news = found.outcome === "mismatch" ? await newsOf(context, stored, id, found.evidence) : null;
   try {
-    const step = stepAt(context, now, trace);
-    return await context.payments.save(stored.payment.stillInReview(id, next, news, step), stored.version);
+    const next = stillInReview(stored.payment, id, news, stepNow(context, trace));
+    return await context.payments.save(next, stored.version);
   } catch (error) {
     if (error instanceof StoreUnavailableError || error instanceof VersionConflictError) return stored;
     throw error;
@@ -74,7 +62,7 @@ async function newsOf(
   id: OperationId,
   evidence: string,
 ): Promise<string | null> {
-  const events = (await payments.events(payment.id)) ?? [];
+  const events = (await payments.events(payment.facts.id)) ?? [];
   const told = events.findLast(
     ({ type, data }) => type === "operation.needs_review" && data["operationId"] === id,
   );

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PaymentLabels } from "../../domain/labels";
 
 /**
  * What a request asked for, so that its idempotency key cannot be used for something else. The parts are encoded as
@@ -9,7 +10,12 @@ export function fingerprint(parts: readonly (string | bigint | null)[]): string 
   return createHash("sha256").update(text).digest("hex");
 }
 
+/** The parts that a payment's labels are. */
+export function labelParts({ reference, metadata }: PaymentLabels): readonly (string | null)[] {
+  return [reference, sortedEntries(metadata)];
+}
+
 /** The same text for the same entries, in whatever order they were written. */
-export function sortedEntries(entries: Readonly<Record<string, string>>): string {
+function sortedEntries(entries: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,14 +1,15 @@
-import type { EventData, Step } from "../../domain/payment-events";
+import type { EventData } from "../../domain/payment/events";
+import type { Step } from "../../domain/payment/step";
 import type { Clock } from "../ports/clock";
 import type { IdGenerator } from "../ports/id-generator";
 import { describeHolder } from "../ports/lock-errors";
-import type { LockHold, LockProvider } from "../ports/lock-provider";
+import type { LockHold } from "../ports/lock-provider";
 import type { PaymentGateway } from "../ports/payment-gateway";
 import type { PaymentRepository } from "../ports/payment-repository";
+import { scheduleAt } from "./reconcile-schedule";
 
-/** What moving money takes from outside. */
+/** What moving money takes from outside, beside the lock. */
 export interface OperationContext {
-  readonly locks: LockProvider;
   readonly payments: PaymentRepository;
   readonly gateway: PaymentGateway;
   readonly clock: Clock;
@@ -19,13 +20,31 @@ export interface OperationContext {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** What work under a payment's lock goes by. */
+export interface UnderLock {
+  readonly context: OperationContext;
+  readonly hold: LockHold;
+  /** Who is at work and by which lock: a part of each event that the work leaves. */
+  readonly trace: EventData;
+}
+
+export function underLock(context: OperationContext, hold: LockHold, by: EventData): UnderLock {
+  return { context, hold, trace: { by, ...lockTrace(hold) } };
+}
+
 /** One reading of the clock, and why the step is made. */
-export function stepAt(context: OperationContext, now: Date, trace: EventData): Step {
-  return { now, nextId: () => context.ids.nextId(), trace };
+export function stepNow(context: OperationContext, trace: EventData): Step {
+  const now = context.clock.now();
+  return {
+    now,
+    nextId: () => context.ids.nextId(),
+    schedule: scheduleAt(now, context.random),
+    trace,
+  };
 }
 
 /** What an event tells about the lock that its step was made under. */
-export function lockTrace(hold: LockHold): EventData {
+function lockTrace(hold: LockHold): EventData {
   return {
     lock: {
       fencingToken: hold.fencingToken.toString(),

@@ -1,13 +1,13 @@
 import type { OperationId } from "../../domain/identifiers";
-import { beforeCorrection, type Operation } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import { PaymentError } from "../../domain/payment-errors";
+import { beforeCorrection, type Operation } from "../../domain/payment/operation";
+import { asItWasAfter, operationOf, type Payment } from "../../domain/payment/payment";
+import { PaymentError } from "../../domain/payment/errors";
 
 /** What a caller of a movement gets, unless it is an error. */
 export interface OperationOutcome {
   /** As it was when the operation ended, so that a repeated request gets the first answer; else as it is now. */
   readonly payment: Payment;
-  /** `succeeded`, or still open: then nobody knows yet. */
+  /** `succeeded`, or still open: then its outcome is not known yet. */
   readonly operation: Operation;
   /** The answer was stored before this request came. */
   readonly replayed: boolean;
@@ -15,23 +15,23 @@ export interface OperationOutcome {
 
 /** The answer that an operation, as it is stored, amounts to. The same row always gives the same answer. */
 export function outcomeOf(payment: Payment, operationId: OperationId, replayed: boolean): OperationOutcome {
-  const operation = payment.operation(operationId);
-  if (operation === undefined) throw new Error(`payment ${payment.id} has no operation ${operationId}`);
+  const operation = operationOf(payment, operationId);
+  if (operation === undefined) throw new Error(`payment ${payment.facts.id} has no operation ${operationId}`);
   switch (operation.status) {
     case "failed":
       // The gateway took it back later: its key goes on giving the first answer.
       if (operation.correctedSequence !== null) {
         const first = beforeCorrection(operation);
-        return { payment: payment.asItWasAfter(first), operation: first, replayed };
+        return { payment: asItWasAfter(payment, first), operation: first, replayed };
       }
       throw failureOf(payment, operation, replayed);
     case "not_sent":
       throw new PaymentError("gateway_unavailable", {
-        paymentId: payment.id,
+        paymentId: payment.facts.id,
         reason: "the request did not reach it",
       });
     case "succeeded":
-      return { payment: payment.asItWasAfter(operation), operation, replayed };
+      return { payment: asItWasAfter(payment, operation), operation, replayed };
     case "started":
     case "unknown":
     case "needs_review":
@@ -44,7 +44,7 @@ function failureOf(payment: Payment, operation: Operation, replayed: boolean): P
   if (code === null) throw new Error(`operation ${operation.id} failed without a code`);
   const { expiresAt } = payment.facts;
   if (code === "payment_expired")
-    return new PaymentError(code, { paymentId: payment.id, expiresAt }, replayed);
+    return new PaymentError(code, { paymentId: payment.facts.id, expiresAt }, replayed);
   const reason = operation.failureReason ?? "no reason given";
-  return new PaymentError(code, { paymentId: payment.id, reason }, replayed);
+  return new PaymentError(code, { paymentId: payment.facts.id, reason }, replayed);
 }

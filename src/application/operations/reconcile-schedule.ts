@@ -1,4 +1,5 @@
-import type { Operation } from "../../domain/operation";
+import type { Operation } from "../../domain/payment/operation";
+import type { Schedule } from "../../domain/payment/step";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -43,6 +44,16 @@ const RELEASE_ATTEMPTS = 12;
 export function nextReleaseDueAt(now: Date, attempts: number, random: () => number): Date | null {
   if (attempts >= RELEASE_ATTEMPTS) return null;
   return nextDueAt(now, Math.min(attempts, reconcileScheduleMs.length - 1), random);
+}
+
+/** The schedules as a step of a payment goes by them. */
+export function scheduleAt(now: Date, random: () => number): Schedule {
+  return {
+    nextQuestion: (attempts) => nextDueAt(now, attempts, random),
+    nextRelease: (attempts) => nextReleaseDueAt(now, attempts, random),
+    nextInReview: (attempts) => nextReviewDueAt(now, attempts, random),
+    isDue: (operation) => isDue(operation, now),
+  };
 }
 
 /** No schedule has a step that is longer than a day, so nothing is due later than this. */

@@ -1,14 +1,17 @@
 import type { OperationId } from "../../domain/identifiers";
-import { isOpen, isRelease, type Operation } from "../../domain/operation";
-import type { EventData } from "../../domain/payment-events";
+import type { EventData } from "../../domain/payment/events";
+import type { GatewayVerdict } from "../../domain/payment/facts";
+import { isOpen, isRelease, type Operation } from "../../domain/payment/operation";
+import { operationOf } from "../../domain/payment/payment";
+import { claimResend } from "../../domain/payment/waiting";
 import { LockLostError } from "../ports/lock-errors";
-import type { LockHold } from "../ports/lock-provider";
+import type { FindAnswer } from "../ports/payment-gateway";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { find, gatewayTrace, send } from "./ask-gateway";
 import { askInReview } from "./ask-in-review";
-import { stepAt, type OperationContext } from "./operation-context";
-import { CLOCK_TOLERANCE_MS, isDue } from "./reconcile-schedule";
-import { settleOperation, type GatewayVerdict } from "./settle-operation";
+import { stepNow, type OperationContext, type UnderLock } from "./operation-context";
+import { CLOCK_TOLERANCE_MS } from "./reconcile-schedule";
+import { settleOperation } from "./settle-operation";
 
 /** The gateway is asked at most this often about one operation; in between the stored row answers. */
 const MIN_ASK_INTERVAL_MS = 2_000;
@@ -30,69 +33,27 @@ export interface Resolved {
  * accepted intent is sent again, under the same key, until the gateway says what it did.
  */
 export async function resolveOperation(
-  context: OperationContext,
+  work: UnderLock,
   stored: StoredPayment,
   operationId: OperationId,
-  hold: LockHold,
-  trace: EventData,
 ): Promise<Resolved> {
-  const operation = stored.payment.operation(operationId);
+  const operation = operationOf(stored.payment, operationId);
   if (operation === undefined || !isOpen(operation)) return { stored, by: "row" };
-  const now = context.clock.now();
+  const now = work.context.clock.now();
   if (wasJustAsked(operation, now)) return { stored, by: "row" };
-
-  if (operation.status === "needs_review") return askInReview(context, stored, operation, trace);
-
-  // A release that was never sent needs no question: there is nothing that the gateway could know of it.
-  if (operation.firstSentAt !== null) {
-    const found = await find(context.gateway, stored.payment, operation);
-    const asked: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
-    if (found.outcome !== "absent" && found.outcome !== "pending" && found.outcome !== "unknown") {
-      return settled(context, stored, operationId, found, asked, "find");
-    }
-    if (found.outcome === "pending") {
-      const verdict: GatewayVerdict = { outcome: "unknown", reason: "the gateway has not decided yet" };
-      return settled(context, stored, operationId, verdict, asked, "find");
-    }
-    // What a release lets go is gone after the first time: sent twice, it moves nothing twice.
-    if (!isRelease(operation) && isForgotten(context, operation, now)) {
-      const verdict: GatewayVerdict = {
-        outcome: "unknown",
-        reason: "too old to be sent again under its key",
-      };
-      return settled(context, stored, operationId, verdict, asked, "find");
-    }
-  }
-
-  hold.assertHeld();
-  let claimed: StoredPayment;
-  try {
-    const step = stepAt(context, context.clock.now(), trace);
-    claimed = await context.payments.save(
-      stored.payment.claimResend(operationId, isDue(operation, now), step),
-      stored.version,
-    );
-  } catch (error) {
-    if (!(error instanceof VersionConflictError)) throw error;
-    // Somebody else is at it, without our lock: let them.
-    return { stored: (await context.payments.find(stored.payment.id)) ?? stored, by: "find" };
-  }
-  const answer = await send(context.gateway, claimed.payment, operation);
-  // "Not sent" is the truth about this send only, and says nothing about an earlier one.
-  const verdict: GatewayVerdict =
-    answer.outcome === "not_sent"
-      ? { outcome: "unknown", reason: `resend failed: ${answer.reason}` }
-      : answer;
-  const sent: EventData = { ...trace, ...gatewayTrace(operation.kind, operation, answer) };
-  return settled(context, claimed, operationId, verdict, sent, "resend");
+  if (operation.status === "needs_review") return askInReview(work, stored, operation);
+  const asked = await askWhatBecameOf(work, stored, operation, now);
+  return asked.follows === "send again" ? sendAgain(work, stored, operation) : asked.resolved;
 }
 
-/** The same for who has to answer somebody: where it cannot go on, the operation is open, as it was read. */
+/** The same for who has to answer a caller: where it cannot go on, the operation is open, as it was read. */
 export async function resolveAsFarAsPossible(
-  ...[context, stored, operationId, hold, trace]: Parameters<typeof resolveOperation>
+  work: UnderLock,
+  stored: StoredPayment,
+  operationId: OperationId,
 ): Promise<Resolved> {
   try {
-    return await resolveOperation(context, stored, operationId, hold, trace);
+    return await resolveOperation(work, stored, operationId);
   } catch (error) {
     if (error instanceof StoreUnavailableError || error instanceof LockLostError)
       return { stored, by: "row" };
@@ -100,15 +61,80 @@ export async function resolveAsFarAsPossible(
   }
 }
 
-async function settled(
-  context: OperationContext,
+type Asked =
+  { readonly follows: "nothing"; readonly resolved: Resolved } | { readonly follows: "send again" };
+
+/** FIND: whether the gateway's own record of the key says what became of it, or keeps it from being sent again. */
+async function askWhatBecameOf(
+  { context, trace }: UnderLock,
   stored: StoredPayment,
-  operationId: OperationId,
-  verdict: GatewayVerdict,
-  trace: EventData,
-  by: "find" | "resend",
+  operation: Operation,
+  now: Date,
+): Promise<Asked> {
+  // A release that was never sent needs no question: there is nothing that the gateway could know of it.
+  if (operation.firstSentAt === null) return { follows: "send again" };
+  const found = await find(context.gateway, stored.payment, operation);
+  // What a release lets go is gone after the first time: sent twice, it moves nothing twice.
+  const tooOld = !isRelease(operation) && isForgotten(context, operation, now);
+  const verdict = verdictOf(found, tooOld);
+  if (verdict === null) return { follows: "send again" };
+  const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
+  const after = await settleOperation(context, stored, { operationId: operation.id, verdict, trace: told });
+  return { follows: "nothing", resolved: { stored: after ?? stored, by: "find" } };
+}
+
+/** Null: the gateway does not know the key, or does not say, and the key may be sent again. */
+function verdictOf(found: FindAnswer, tooOld: boolean): GatewayVerdict | null {
+  switch (found.outcome) {
+    case "succeeded":
+    case "declined":
+    case "authorization_gone":
+    case "mismatch":
+      return found;
+    case "pending":
+      return { outcome: "unknown", reason: "the gateway has not decided yet" };
+    case "absent":
+    case "unknown":
+      return tooOld ? { outcome: "unknown", reason: "too old to be sent again under its key" } : null;
+  }
+}
+
+/** RESEND, under the same key. Claimed first, so that of several processes without a lock one sends. */
+async function sendAgain(
+  { context, hold, trace }: UnderLock,
+  stored: StoredPayment,
+  operation: Operation,
 ): Promise<Resolved> {
-  return { stored: (await settleOperation(context, stored, operationId, verdict, trace)) ?? stored, by };
+  hold.assertHeld();
+  const claimed = await claim(context, stored, operation, trace);
+  if (claimed === null) {
+    // Another process is at it, without our lock: let it.
+    const now = await context.payments.find(stored.payment.facts.id);
+    return { stored: now ?? stored, by: "find" };
+  }
+  const answer = await send(context.gateway, claimed.payment, operation);
+  // "Not sent" is the truth about this send only, and says nothing about an earlier one.
+  const verdict: GatewayVerdict =
+    answer.outcome === "not_sent"
+      ? { outcome: "unknown", reason: `resend failed: ${answer.reason}` }
+      : answer;
+  const told: EventData = { ...trace, ...gatewayTrace(operation.kind, operation, answer) };
+  const after = await settleOperation(context, claimed, { operationId: operation.id, verdict, trace: told });
+  return { stored: after ?? claimed, by: "resend" };
+}
+
+async function claim(
+  context: OperationContext,
+  { payment, version }: StoredPayment,
+  { id }: Operation,
+  trace: EventData,
+): Promise<StoredPayment | null> {
+  try {
+    return await context.payments.save(claimResend(payment, id, stepNow(context, trace)), version);
+  } catch (error) {
+    if (error instanceof VersionConflictError) return null;
+    throw error;
+  }
 }
 
 /** Asked in the future is not just now: the clock was set, and nobody may have asked for as long. */

@@ -1,104 +1,147 @@
 import type { OperationId, PaymentId } from "../../domain/identifiers";
-import { isOpen, isRelease, type Operation } from "../../domain/operation";
-import type { Payment, SettledAnswer } from "../../domain/payment";
-import type { EventData } from "../../domain/payment-events";
-import { parseOperationId } from "../../domain/identifiers";
+import type { EventData } from "../../domain/payment/events";
+import type { GatewayVerdict, SettledAnswer } from "../../domain/payment/facts";
+import { operationOf, type Payment } from "../../domain/payment/payment";
+import { applyVerdict, unappliable } from "../../domain/payment/settlement";
 import {
   DuplicateAuthorizationError,
   StoreUnavailableError,
   VersionConflictError,
   type StoredPayment,
 } from "../ports/payment-repository";
-import type { Mismatch } from "../ports/payment-gateway";
-import { budgets } from "./budgets";
-import { stepAt, type OperationContext } from "./operation-context";
-import { isDue, nextDueAt, nextReleaseDueAt, nextReviewDueAt } from "./reconcile-schedule";
+import { budgets } from "../budgets";
+import { inTime } from "./in-time";
+import { stepNow, type OperationContext } from "./operation-context";
 
-export type GatewayVerdict =
-  SettledAnswer | { readonly outcome: "unknown"; readonly reason: string } | Mismatch;
+/** What was found out about an operation. */
+export interface Finding {
+  readonly operationId: OperationId;
+  readonly verdict: GatewayVerdict;
+  readonly trace: EventData;
+}
 
 /** Waits between tries when the store fails; together well inside the budget for saves. */
-const STORE_RETRY_MS = [50, 100, 200, 400] as const;
-/** Each round means that somebody else has written this payment meanwhile; nobody does that for long. */
+const STORE_RETRY_MS: readonly number[] = [50, 100, 200, 400];
+/** Each round means that the payment has been written meanwhile; that does not go on for long. */
 const MAX_ROUNDS = 20;
 
 /**
- * SETTLE: writes down what became of an operation. Somebody else may have settled it meanwhile: the answer is then applied to
- * the operation as it is *now*. An answer that cannot be applied, or that the store's guards refuse, goes before a person.
+ * SETTLE: writes down what became of an operation. It may have been settled meanwhile: the answer is then applied to the
+ * operation as it is *now*. An answer that cannot be applied, or that the store's guards refuse, goes before a person.
  * Returns what is stored; null when the store kept failing, or took too long (the operation stays as it was, and due,
- * unless a try that nobody waited for succeeds).
+ * unless a try that is not waited for any more succeeds).
  */
-export async function settleOperation(
+export function settleOperation(
   context: OperationContext,
   read: StoredPayment,
-  operationId: OperationId,
-  verdict: GatewayVerdict,
-  trace: EventData,
+  finding: Finding,
 ): Promise<StoredPayment | null> {
-  let isOver = false;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => {
-      isOver = true;
-      resolve(null);
-    }, budgets.savesMs);
+  const tooLate = new AbortController();
+  // A try that is under way goes on, and what it writes is true; no caller waits for it any more.
+  return inTime(budgets.savesMs, keepTrying(context, read, finding, tooLate.signal), () => {
+    tooLate.abort();
+    return null;
   });
-  try {
-    // A try that is under way goes on, and what it writes is true; nobody waits for it any more.
-    return await Promise.race([keepTrying(context, read, operationId, verdict, trace, () => isOver), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+}
+
+/** One try to write the finding down, and what the tries before it have shown. */
+interface Attempt {
+  /** Null: to be read anew. */
+  readonly stored: StoredPayment | null;
+  readonly verdict: GatewayVerdict;
+  /** Why the gateway's answer cannot be written down as it is: a person has to see it. Null as long as it can. */
+  readonly obstacle: string | null;
+  /** The version at which the store refused the last write. */
+  readonly refusedAt: number | null;
+  /** What is left of the waits for a store that fails. */
+  readonly waitsMs: readonly number[];
 }
 
 async function keepTrying(
   context: OperationContext,
   read: StoredPayment,
-  operationId: OperationId,
-  verdict: GatewayVerdict,
-  trace: EventData,
-  isOver: () => boolean,
+  finding: Finding,
+  tooLate: AbortSignal,
 ): Promise<StoredPayment | null> {
-  let stored: StoredPayment | null = read;
-  let found = verdict;
-  let storeFailures = 0;
-  let refusedAt: number | undefined;
-  let whyNot: string | undefined;
-  for (let round = 0; round < MAX_ROUNDS && !isOver(); round += 1) {
-    try {
-      stored ??= await readAgain(context, read.payment.id);
-      const next = isAboutFormerKey(read, stored, operationId, found)
-        ? stored.payment
-        : whyNot !== undefined && isAnswer(found)
-          ? stored.payment.unappliable(
-              operationId,
-              found,
-              whyNot,
-              stepAt(context, context.clock.now(), trace),
-            )
-          : applied(context, stored.payment, operationId, found, trace);
-      return next === stored.payment ? stored : await context.payments.save(next, stored.version);
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) {
-        const waitMs = STORE_RETRY_MS[storeFailures];
-        if (waitMs === undefined) return null;
-        storeFailures += 1;
-        await context.sleep(waitMs);
-      } else if (error instanceof DuplicateAuthorizationError) {
-        // Two payments with one authorization would capture its money twice.
-        found = { outcome: "mismatch", evidence: error.message };
-      } else if (error instanceof VersionConflictError) {
-        // Twice at one version: nobody else has written, so it is what is written that the store refuses.
-        if (refusedAt === stored?.version) whyNot = "with it, the payment's totals could not be true";
-        refusedAt = stored?.version;
-      } else {
-        if (whyNot !== undefined || !isAnswer(found)) throw error;
-        whyNot = error instanceof Error ? error.message : String(error);
-      }
-      stored = null;
-    }
+  const { verdict } = finding;
+  let attempt: Attempt = {
+    stored: read,
+    verdict,
+    obstacle: null,
+    refusedAt: null,
+    waitsMs: STORE_RETRY_MS,
+  };
+  for (let round = 0; round < MAX_ROUNDS && !tooLate.aborted; round += 1) {
+    const tried = await tryOnce(context, read, finding, attempt);
+    if (tried.follows === "done") return tried.stored;
+    const next = await afterFailure(context, attempt, tried);
+    if (next === null) return null;
+    attempt = next;
   }
   return null;
+}
+
+type Tried =
+  | { readonly follows: "done"; readonly stored: StoredPayment }
+  | { readonly follows: "another try"; readonly error: unknown; readonly version: number | null };
+
+/** Reads, if it has to be read anew; applies; writes, if anything has changed. */
+async function tryOnce(
+  context: OperationContext,
+  read: StoredPayment,
+  finding: Finding,
+  attempt: Attempt,
+): Promise<Tried> {
+  let { stored } = attempt;
+  try {
+    stored ??= await readAgain(context, read.payment.facts.id);
+    if (isAboutFormerKey(read, stored, finding.operationId, attempt.verdict))
+      return { follows: "done", stored };
+    const next = applied(context, stored.payment, finding, attempt);
+    if (next === stored.payment) return { follows: "done", stored };
+    return { follows: "done", stored: await context.payments.save(next, stored.version) };
+  } catch (error) {
+    return { follows: "another try", error, version: stored?.version ?? null };
+  }
+}
+
+function applied(
+  context: OperationContext,
+  payment: Payment,
+  { operationId, trace }: Finding,
+  { verdict, obstacle }: Attempt,
+): Payment {
+  const step = stepNow(context, trace);
+  return obstacle !== null && isAnswer(verdict)
+    ? unappliable(payment, operationId, { answer: verdict, why: obstacle }, step)
+    : applyVerdict(payment, operationId, verdict, step);
+}
+
+/** What the failure teaches the next try; null if there is none. Throws what no further try would change. */
+async function afterFailure(
+  context: OperationContext,
+  attempt: Attempt,
+  { error, version }: Extract<Tried, { follows: "another try" }>,
+): Promise<Attempt | null> {
+  const anew: Attempt = { ...attempt, stored: null };
+  if (error instanceof StoreUnavailableError) {
+    const [waitMs, ...waitsMs] = attempt.waitsMs;
+    if (waitMs === undefined) return null;
+    await context.sleep(waitMs);
+    return { ...anew, waitsMs };
+  }
+  if (error instanceof DuplicateAuthorizationError) {
+    // Two payments with one authorization would capture its money twice.
+    return { ...anew, verdict: { outcome: "mismatch", evidence: error.message } };
+  }
+  if (error instanceof VersionConflictError) {
+    // Twice at one version: it has not been written meanwhile, so it is what is written that the store refuses.
+    const isRefused = version !== null && version === attempt.refusedAt;
+    const obstacle = isRefused ? "with it, the payment's totals could not be true" : attempt.obstacle;
+    return { ...anew, obstacle, refusedAt: version };
+  }
+  if (attempt.obstacle !== null || !isAnswer(attempt.verdict)) throw error;
+  return { ...anew, obstacle: error instanceof Error ? error.message : String(error) };
 }
 
 function isAnswer(verdict: GatewayVerdict): verdict is SettledAnswer {
@@ -110,80 +153,14 @@ function isAboutFormerKey(
   read: StoredPayment,
   stored: StoredPayment,
   operationId: OperationId,
-  { outcome }: GatewayVerdict,
+  verdict: GatewayVerdict,
 ): boolean {
-  const asked = read.payment.operation(operationId);
-  return outcome !== "succeeded" && asked?.n !== stored.payment.operation(operationId)?.n;
+  const asked = operationOf(read.payment, operationId);
+  return verdict.outcome !== "succeeded" && asked?.n !== operationOf(stored.payment, operationId)?.n;
 }
 
-async function readAgain(context: OperationContext, id: PaymentId): Promise<StoredPayment> {
-  const stored = await context.payments.find(id);
+async function readAgain({ payments }: OperationContext, id: PaymentId): Promise<StoredPayment> {
+  const stored = await payments.find(id);
   if (stored === null) throw new Error(`payment ${id} is gone from the store`);
   return stored;
-}
-
-function applied(
-  context: OperationContext,
-  payment: Payment,
-  operationId: OperationId,
-  verdict: GatewayVerdict,
-  trace: EventData,
-): Payment {
-  const operation = payment.operation(operationId);
-  if (operation === undefined) throw new Error(`payment ${payment.id} has no operation ${operationId}`);
-  const now = context.clock.now();
-  const step = stepAt(context, now, trace);
-  switch (verdict.outcome) {
-    case "unknown":
-      return isWaitedFor(operation)
-        ? rescheduled(context, payment, operation, verdict.reason, now, trace)
-        : payment;
-    case "mismatch":
-      return isWaitedFor(operation)
-        ? payment.needsReview(
-            operationId,
-            verdict.evidence,
-            nextReviewDueAt(now, 0, context.random),
-            step,
-            verdict.reference,
-          )
-        : payment;
-    default: {
-      const releaseDueAt = nextReleaseDueAt(now, operation.attempts, context.random);
-      return payment.settle(operationId, verdict, parseOperationId(context.ids.nextId()), releaseDueAt, step);
-    }
-  }
-}
-
-/** Only a look that was due uses up a step of the schedule: impatient callers must not hurry an operation into review. */
-function rescheduled(
-  context: OperationContext,
-  payment: Payment,
-  operation: Operation,
-  reason: string,
-  now: Date,
-  trace: EventData,
-): Payment {
-  const step = stepAt(context, now, trace);
-  const wasDue = isDue(operation, now) && operation.askedAt !== null;
-  const attempts = wasDue ? operation.attempts + 1 : operation.attempts;
-  const dueAt = isRelease(operation)
-    ? nextReleaseDueAt(now, attempts, context.random)
-    : wasDue || operation.dueAt === null || operation.askedAt === null
-      ? nextDueAt(now, attempts, context.random)
-      : operation.dueAt;
-  if (dueAt === null) {
-    const asked = payment.stillUnknown(operation.id, { dueAt: now, attempts }, reason, step);
-    return asked.needsReview(
-      operation.id,
-      `the gateway gave no answer in ${attempts} attempts: ${reason}`,
-      nextReviewDueAt(now, 0, context.random),
-      step,
-    );
-  }
-  return payment.stillUnknown(operation.id, { dueAt, attempts }, reason, step);
-}
-
-function isWaitedFor(operation: Operation): boolean {
-  return isOpen(operation) && operation.status !== "needs_review";
 }

@@ -5,7 +5,7 @@ import type { LockHold, LockOptions } from "./lock-provider";
  *
  * An implementation MUST
  * - wait in `acquire` as the single registered waiter, up to the timeout, and reject with `LockContentionError` at once
- *   when another live waiter is registered; with timeout 0 it registers nobody;
+ *   when another live waiter is registered; with timeout 0 it does not register;
  * - renew in the background from `acquire` to `release`, without help from the owner;
  * - call the `onReleaseRequested` handler once per waiter that asks, while the lock is held;
  * - call the `onLost` handler at most once per tenure, no later than the instant at which another may own the lock,

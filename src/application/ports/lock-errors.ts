@@ -33,7 +33,7 @@ export abstract class LockError extends Error {
   }
 }
 
-/** The budget ran out while somebody else was inside. */
+/** The budget ran out while another holder was inside. */
 export class LockTimeoutError extends LockError {
   readonly code = "lock_timeout";
 
@@ -46,13 +46,9 @@ export class LockTimeoutError extends LockError {
     readonly advice?: string,
     readonly scope?: LockScope,
   ) {
-    const waited =
-      limit.timeout === 0 ? `${resourceId} is locked` : `waited ${inSeconds(waitedMs)} for ${resourceId}`;
-    super(
-      resourceId,
-      [`${waited}, held by ${describeHolder(holder)}`, whatToChange(limit, advice)].join("; "),
-      { wait: { waitedMs, limit, ...(scope === undefined ? {} : { scope }) } },
-    );
+    super(resourceId, timeoutInWords({ resourceId, waitedMs, limit, holder, advice }, adviseInCode), {
+      wait: { waitedMs, limit, ...(scope === undefined ? {} : { scope }) },
+    });
   }
 }
 
@@ -66,14 +62,9 @@ export class LockContentionError extends LockError {
     readonly holder?: LockHolder,
     wait?: EndedWait,
   ) {
-    const later = "try again later";
-    // Only for who did not want to wait is the limit to blame.
-    const advice = wait?.limit.timeout === 0 ? whatToChange(wait.limit, later) : later;
-    super(
-      resourceId,
-      `${resourceId} is held by ${describeHolder(holder)}, and ${waitingOwnerId} is already waiting for it; ${advice}`,
-      { wait },
-    );
+    super(resourceId, contentionInWords({ resourceId, waitingOwnerId, holder, wait }, adviseInCode), {
+      wait,
+    });
   }
 }
 
@@ -85,11 +76,13 @@ export class LockCancelledError extends LockError {
     resourceId: string,
     readonly waitedMs: number,
     wait?: EndedWait,
+    /** Who or what fired the signal, for the message. */
+    by = "the caller",
   ) {
     const limit = wait === undefined ? "" : ` (${limitInWords(wait.limit)})`;
     super(
       resourceId,
-      `stopped waiting for ${resourceId} after ${inSeconds(waitedMs)}${limit}: cancelled by the caller`,
+      `stopped waiting for ${resourceId} after ${inSeconds(waitedMs)}${limit}: cancelled by ${plain(by)}`,
       { wait },
     );
   }
@@ -123,7 +116,7 @@ export class LockReentrancyError extends LockError {
   }
 }
 
-/** The lock's backend failed. Says nothing about whether anybody holds the lock. */
+/** The lock's backend failed. Says nothing about whether the lock is held. */
 export class LockUnavailableError extends LockError {
   readonly code = "lock_unavailable";
   /** Asking again cannot help: refused credentials, a missing bucket, a wrong setting. Such an error ends a wait at once. */
@@ -155,7 +148,12 @@ export function describeHolder(holder: LockHolder | undefined): string {
       : (holder.ownerId ?? "another caller");
   const doing = holder.purpose === undefined ? "" : ` (${holder.purpose})`;
   const since = holder.since === undefined ? "" : ` since ${holder.since.toISOString()}`;
-  return `${who}${doing}${since}`;
+  return plain(`${who}${doing}${since}`);
+}
+
+/** Other people's words: with a line break or an escape sequence in them, they stay a line of text. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
 }
 
 function describeLimit(limit: ResolvedLockTimeout): string {
@@ -166,21 +164,47 @@ function limitInWords(limit: ResolvedLockTimeout): string {
   return `limit ${describeLimit(limit)} from ${limit.source}`;
 }
 
-/** Where a limit comes from, and what to do there; `advice`: what else may help. */
-export function whatToChange(limit: ResolvedLockTimeout, advice?: string): string {
-  const ways = [howToWaitLonger(limit), advice].filter((way) => way !== undefined).join(", or ");
-  const comesFrom = `the limit of ${describeLimit(limit)} comes from ${limit.source}`;
-  return ways === "" ? comesFrom : `${comesFrom}; ${ways}`;
+/** How to wait longer, for the readers of the message; undefined where there is nothing to say. */
+export type LimitAdvice = (limit: ResolvedLockTimeout) => string | undefined;
+
+/** For callers of `withLock`. A command has flags, and says so itself. */
+const adviseInCode: LimitAdvice = ({ source }) =>
+  source.startsWith("built-in default") ? "pass `timeout` to wait longer" : undefined;
+
+type EndedByLimit = Pick<LockTimeoutError, "resourceId" | "waitedMs" | "limit"> & {
+  readonly holder?: LockHolder | undefined;
+  readonly advice?: string | undefined;
+};
+
+export function timeoutInWords(
+  { resourceId, waitedMs, limit, holder, advice }: EndedByLimit,
+  adviseOn: LimitAdvice,
+): string {
+  const waited =
+    limit.timeout === 0 ? `${resourceId} is locked` : `waited ${inSeconds(waitedMs)} for ${resourceId}`;
+  return `${waited}, held by ${describeHolder(holder)}; ${whatToChange(limit, adviseOn, advice)}`;
 }
 
-/** Whoever was asked by a source that outranks the others is told that one. Nothing, if only the caller can change it. */
-function howToWaitLonger({ source }: ResolvedLockTimeout): string | undefined {
-  if (source.startsWith("built-in default"))
-    return "wait longer with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout";
-  if (source === "--lock-timeout" || source.startsWith("the server (")) return "raise it there";
-  if (/^(HOLDFAST_|\[locking)/.test(source))
-    return "raise it there or with --lock-timeout <seconds|infinite>";
-  return undefined;
+type EndedByContention = Pick<LockContentionError, "resourceId" | "waitingOwnerId"> & {
+  readonly holder?: LockHolder | undefined;
+  readonly wait?: EndedWait | undefined;
+};
+
+export function contentionInWords(
+  { resourceId, waitingOwnerId, holder, wait }: EndedByContention,
+  adviseOn: LimitAdvice,
+): string {
+  const later = "try again later";
+  // The limit is to blame only for a caller that did not want to wait.
+  const advice = wait?.limit.timeout === 0 ? whatToChange(wait.limit, adviseOn, later) : later;
+  return `${resourceId} is held by ${describeHolder(holder)}, and ${plain(waitingOwnerId)} is already waiting for it; ${advice}`;
+}
+
+/** Where a limit comes from, and what to do there; `advice`: what else may help. */
+export function whatToChange(limit: ResolvedLockTimeout, adviseOn: LimitAdvice, advice?: string): string {
+  const ways = [adviseOn(limit), advice].filter((way) => way !== undefined).join(", or ");
+  const comesFrom = `the limit of ${describeLimit(limit)} comes from ${limit.source}`;
+  return ways === "" ? comesFrom : `${comesFrom}; ${ways}`;
 }
 
 function inSeconds(ms: number): string {

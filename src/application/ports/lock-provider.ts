@@ -22,12 +22,12 @@ import type { LockScope, LockTimeout, ResolvedLockTimeout } from "./lock-timeout
  *   answered with an error because its lease ran out meanwhile; the store's version check has decided what is true.
  *
  * A section whose writes have no guard of their own MUST call `hold.assertHeld()` on the line before each of them, and
- * hand `hold.fencingToken` to whoever can check it.
+ * hand `hold.fencingToken` to a store that can check it.
  */
 export interface LockProvider {
   withLock<T>(
     resourceId: string,
-    criticalSection: (hold: LockHold) => Promise<T>,
+    criticalSection: (hold: LockHold) => T | PromiseLike<T>,
     options?: LockOptions,
   ): Promise<T>;
 }
@@ -39,15 +39,15 @@ export interface LockHold {
   readonly fencingToken: bigint;
   /** How long this caller stood in line, in whole milliseconds. */
   readonly waitedMs: number;
-  /** Who was inside when the wait began, if anybody was and the adapter can tell. */
+  /** The holder when the wait began, if there was one and the adapter knows it. */
   readonly waitedFor?: LockHolder;
   /** Fires when the lock is lost. After a stall of the process it may fire late: `assertHeld` never does. */
   readonly signal: AbortSignal;
   /** Throws `LockLostError` unless the lock is held *now*, by the clocks and not by a timer. */
   assertHeld(): void;
   /**
-   * For how long from now nobody else is let in, even if nothing more is heard from the backend; `Infinity` where the lock
-   * ends only with its process. Grows again with each sign of life. For whoever has to end something in time: a lease
+   * For how long from now no other caller is let in, even if nothing more is heard from the backend; `Infinity` where the lock
+   * ends only with its process. Grows again with each sign of life. For callers that have to end something in time: a lease
    * that cannot be renewed is known to end before it does.
    */
   aloneForMs(): number;
@@ -78,10 +78,10 @@ export interface LockOptions {
   /**
    * `behind` (default): the caller has its answer as soon as the section has settled, and the lock is given back behind
    * it. `await`: the answer comes when the backend has confirmed the release, or has failed to for two seconds. For
-   * whoever exits right afterwards: a lock whose release was not sent stays held until its backend notices.
+   * programs that exit right afterwards: a lock whose release was not sent stays held until its backend notices.
    */
   readonly release?: "behind" | "await";
-  /** For `withLocks` alone, which takes several ids in one order for all: anybody else would build deadlocks with it. */
+  /** For `withLocks` alone, which takes several ids in one order for all: any other use would build deadlocks with it. */
   readonly alongside?: HeldAlongside;
 }
 

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../domain/operation";
+import type { OperationKind } from "../../domain/payment/operation";
 import type { Money } from "../../domain/money";
 
 /**

@@ -1,7 +1,7 @@
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../domain/identifiers";
-import type { OperationKind } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import type { PaymentEvent } from "../../domain/payment-events";
+import type { OperationKind } from "../../domain/payment/operation";
+import type { Payment } from "../../domain/payment/payment";
+import type { PaymentEvent } from "../../domain/payment/events";
 
 /**
  * Keeps payments with their operations and events. Every adapter MUST
@@ -116,7 +116,7 @@ export class VersionConflictError extends Error {
     readonly paymentId: PaymentId,
     options?: ErrorOptions,
   ) {
-    super(`payment ${paymentId} has been changed by somebody else`, options);
+    super(`payment ${paymentId} has been changed by another writer`, options);
   }
 }
 

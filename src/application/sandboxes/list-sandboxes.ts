@@ -1,8 +1,8 @@
 import type { MerchantId } from "../../domain/identifiers";
 import type { SnapshotStore } from "../ports/snapshot-store";
-import { ManifestRecord } from "./manifest-record";
+import { ManifestRecord } from "./snapshots/manifest-record";
 import { parseSandboxId } from "./sandbox-ids";
-import type { SandboxManifest } from "./sandbox-manifest";
+import type { SandboxManifest } from "./snapshots/sandbox-manifest";
 
 export interface SandboxQuery {
   readonly limit: number;

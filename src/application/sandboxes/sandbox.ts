@@ -1,14 +1,14 @@
 import type { MerchantId } from "../../domain/identifiers";
-import { SandboxCheckpoints, type CheckpointParts } from "./sandbox-checkpoints";
-import { SandboxEnd, type LeaveReason } from "./sandbox-end";
+import { SandboxCheckpoints, type CheckpointParts } from "./snapshots/sandbox-checkpoints";
+import { SandboxEnd, type LeaveReason } from "./tenure/sandbox-end";
 import { lossOf, sandboxContended, sandboxLost, sandboxNotFound } from "./sandbox-errors";
-import { SandboxHistory, type HistoryParts } from "./sandbox-history";
+import { SandboxHistory, type HistoryParts } from "./snapshots/sandbox-history";
 import { snapshotId, type SandboxId } from "./sandbox-ids";
-import type { SnapshotInfo } from "./sandbox-manifest";
-import type { SandboxOwnership } from "./sandbox-ownership";
-import { settledWithin } from "./sandbox-timers";
-import { SandboxUsers } from "./sandbox-users";
-import type { SandboxWorld } from "./sandbox-world";
+import type { SnapshotInfo } from "./snapshots/sandbox-manifest";
+import type { SandboxOwnership } from "./tenure/sandbox-ownership";
+import { settledWithin } from "./tenure/sandbox-timers";
+import { SandboxUsers } from "./tenure/sandbox-users";
+import type { SandboxWorld } from "./world/sandbox-world";
 
 export interface SandboxParts extends CheckpointParts, HistoryParts {
   /** Called once, when it has left this instance and its lock is released. */

@@ -1,21 +1,22 @@
 import type { MerchantId } from "../../domain/identifiers";
-import type { PassReport } from "../operations/background-pass";
+import type { PassReport } from "../background/background-pass";
 import type { IdGenerator } from "../ports/id-generator";
 import { LockContentionError, LockTimeoutError } from "../ports/lock-errors";
 import type { ResolvedLockTimeout } from "../ports/lock-timeout";
 import { listSandboxes, type SandboxPage, type SandboxQuery } from "./list-sandboxes";
-import { ManifestRecord } from "./manifest-record";
-import { worldOfSnapshot } from "./restore-snapshot";
+import { ManifestRecord } from "./snapshots/manifest-record";
+import { worldOfSnapshot } from "./snapshots/restore-snapshot";
 import type { Sandbox } from "./sandbox";
-import { SandboxArrivals, shuttingDown, type ArrivalParts } from "./sandbox-arrivals";
-import { elsewhere } from "./sandbox-elsewhere";
-import { SandboxGone } from "./sandbox-end";
+import { ShuttingDownError } from "../shutting-down-error";
+import { SandboxArrivals, type ArrivalParts } from "./tenure/sandbox-arrivals";
+import { elsewhere } from "./tenure/sandbox-elsewhere";
+import { SandboxGone } from "./tenure/sandbox-end";
 import { sandboxContended, SandboxError, sandboxNotFound } from "./sandbox-errors";
 import { parseSandboxId, type SandboxId } from "./sandbox-ids";
-import type { SnapshotInfo } from "./sandbox-manifest";
-import type { SandboxOwnership } from "./sandbox-ownership";
+import type { SnapshotInfo } from "./snapshots/sandbox-manifest";
+import type { SandboxOwnership } from "./tenure/sandbox-ownership";
 import { SandboxPlaces, type Place } from "./sandbox-places";
-import type { SandboxWorld } from "./sandbox-world";
+import type { SandboxWorld } from "./world/sandbox-world";
 
 export interface SandboxesParts extends ArrivalParts {
   readonly ids: IdGenerator;
@@ -206,7 +207,7 @@ export class Sandboxes {
 
   private assertRoom(): void {
     const { sandboxes } = this.parts.limits;
-    if (this.stopping.signal.aborted) throw shuttingDown();
+    if (this.stopping.signal.aborted) throw new ShuttingDownError();
     if (this.places.count < sandboxes) return;
     throw new SandboxError(
       "sandbox_limit_reached",
@@ -226,6 +227,6 @@ function isHeld(error: unknown): boolean {
 /** What an attach that waited is told. */
 function told(error: unknown, id: SandboxId): unknown {
   return error instanceof LockContentionError
-    ? sandboxContended(id, "is being handed over to somebody who asked before")
+    ? sandboxContended(id, "is being handed over to another instance that asked first")
     : error;
 }

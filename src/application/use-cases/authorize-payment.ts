@@ -1,43 +1,37 @@
-import {
-  parsePaymentId,
-  paymentResourceId,
-  type IdempotencyKey,
-  type PaymentId,
-} from "../../domain/identifiers";
+import { parsePaymentId, type IdempotencyKey, type PaymentId } from "../../domain/identifiers";
 import type { Money } from "../../domain/money";
-import { Payment } from "../../domain/payment";
-import type { EventData } from "../../domain/payment-events";
-import { fingerprint, sortedEntries } from "../operations/fingerprint";
+import { decideAuthorizeAgain } from "../../domain/payment/decide-movement";
+import type { KeyedRequest } from "../../domain/payment/facts";
+import { labelsOf, type PaymentLabels } from "../../domain/labels";
+import { openPayment } from "../../domain/payment/opening";
+import type { Caller } from "../operations/caller";
+import { fingerprint, labelParts } from "../operations/fingerprint";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
-import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
+import { stepNow, underLock, type OperationContext } from "../operations/operation-context";
 import type { OperationOutcome } from "../operations/operation-outcome";
-import {
-  beginning,
-  dueAfter,
-  sendIntent,
-  throughGateway,
-  type Caller,
-  type Movement,
-} from "../operations/through-gateway";
-import type { LockHold } from "../ports/lock-provider";
+import { withPaymentLock } from "../operations/payment-lock";
+import { sendIntent } from "../operations/send-intent";
+import { throughGateway, type Movement } from "../operations/through-gateway";
+import type { LockProvider } from "../ports/lock-provider";
 import { DuplicateKeyError } from "../ports/payment-repository";
 
-export interface AuthorizePaymentCommand {
+export interface AuthorizePaymentCommand extends PaymentLabels {
   readonly idempotencyKey: IdempotencyKey;
   readonly amount: Money;
   readonly paymentMethod: string;
-  readonly reference: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
   /** How long the money may be captured, counted from the request that is sent. */
   readonly expiresInSeconds: number;
 }
 
 /** Reserves an amount. The key's scope is the merchant, because there is no payment yet that it could belong to. */
 export class AuthorizePayment {
-  constructor(private readonly context: OperationContext) {}
+  constructor(
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
+  ) {}
 
   async execute(command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
-    const { payments } = this.context;
+    const { payments } = this.operations;
     const known = await payments.findByAuthorizeKey(caller.merchant, command.idempotencyKey);
     if (known !== null) return this.again(known, command, caller);
     try {
@@ -55,66 +49,60 @@ export class AuthorizePayment {
     }
   }
 
-  private async first(command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
-    const { context } = this;
-    const paymentId = parsePaymentId(context.ids.nextId());
-    // Nobody else can know this id yet; the lock keeps the reconciler out while the gateway is being asked.
-    return context.locks.withLock(
-      paymentResourceId(paymentId),
-      async (hold: LockHold) => {
-        const trace: EventData = { by: caller.actor, ...lockTrace(hold) };
-        const now = context.clock.now();
-        const begin = beginning(context, this.movement(paymentId, command, caller));
-        const payment = Payment.beginAuthorize(
-          {
-            id: paymentId,
-            merchant: caller.merchant,
-            amount: command.amount,
-            paymentMethod: command.paymentMethod,
-            reference: command.reference,
-            metadata: command.metadata,
-            expiresAt: endOf(command, now),
-          },
-          begin,
-          dueAfter(context, now),
-          stepAt(context, now, trace),
-        );
-        hold.assertHeld();
-        const intent = await context.payments.save(payment, "new");
-        return sendIntent(context, intent, begin.operationId, hold, trace);
-      },
-      {
-        scope: "payment",
-        purpose: "authorize",
-        ...(caller.lockTimeout === undefined ? {} : { timeout: caller.lockTimeout }),
-        ...(caller.signal === undefined ? {} : { signal: caller.signal }),
-      },
-    );
+  private first(command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
+    const { operations } = this;
+    const paymentId = parsePaymentId(operations.ids.nextId());
+    // This id is not known anywhere yet; the lock keeps the reconciler out while the gateway is being asked.
+    return withPaymentLock(this.locks, { paymentId, purpose: "authorize", caller }, async (hold) => {
+      const work = underLock(operations, hold, caller.actor);
+      const step = stepNow(operations, work.trace);
+      const { amount, paymentMethod } = command;
+      const begun = openPayment(
+        {
+          id: paymentId,
+          merchant: caller.merchant,
+          amount,
+          paymentMethod,
+          ...labelsOf(command),
+          expiresAt: endOf(command, step.now),
+        },
+        requestOf(command, caller),
+        step,
+      );
+      hold.assertHeld();
+      const stored = await operations.payments.save(begun.payment, "new");
+      return sendIntent(work, { stored, operationId: begun.operationId });
+    });
   }
 
-  private again(id: PaymentId, command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
-    return throughGateway(this.context, this.movement(id, command, caller), caller);
-  }
-
-  private movement(paymentId: PaymentId, command: AuthorizePaymentCommand, caller: Caller): Movement {
-    return {
+  private again(
+    paymentId: PaymentId,
+    command: AuthorizePaymentCommand,
+    caller: Caller,
+  ): Promise<OperationOutcome> {
+    const request = requestOf(command, caller);
+    const authorize: Movement = {
       kind: "authorize",
       paymentId,
-      idempotencyKey: command.idempotencyKey,
-      fingerprint: fingerprint([
-        "authorize",
-        caller.merchant,
-        command.amount.amount,
-        command.amount.currency,
-        command.paymentMethod,
-        command.reference,
-        sortedEntries(command.metadata),
-        BigInt(command.expiresInSeconds),
-      ]),
-      decide: (payment, begin, dueAt, step) =>
-        payment.decideAuthorizeAgain(begin, endOf(command, step.now), dueAt, step),
+      request,
+      decide: (payment, step) => decideAuthorizeAgain(payment, request, endOf(command, step.now), step),
     };
+    return throughGateway(this.locks, this.operations, authorize, caller);
   }
+}
+
+function requestOf(command: AuthorizePaymentCommand, { merchant }: Caller): KeyedRequest {
+  const { idempotencyKey, amount, paymentMethod, expiresInSeconds } = command;
+  const asked = fingerprint([
+    "authorize",
+    merchant,
+    amount.amount,
+    amount.currency,
+    paymentMethod,
+    ...labelParts(command),
+    BigInt(expiresInSeconds),
+  ]);
+  return { idempotencyKey, fingerprint: asked };
 }
 
 function endOf({ expiresInSeconds }: AuthorizePaymentCommand, now: Date): Date {

@@ -1,24 +1,26 @@
-import { parseOperationId, parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
-import { Payment } from "../../domain/payment";
-import { PaymentError } from "../../domain/payment-errors";
+import { parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
+import type { KeyedRequest } from "../../domain/payment/facts";
+import { labelsOf, type PaymentLabels } from "../../domain/labels";
+import { importPayment } from "../../domain/payment/opening";
+import { PaymentError } from "../../domain/payment/errors";
+import type { Caller } from "../operations/caller";
 import { lookUp } from "../operations/ask-gateway";
-import { fingerprint, sortedEntries } from "../operations/fingerprint";
+import { fingerprint, labelParts } from "../operations/fingerprint";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
-import { stepAt, type OperationContext } from "../operations/operation-context";
+import { stepNow, type OperationContext } from "../operations/operation-context";
 import { outcomeOf, type OperationOutcome } from "../operations/operation-outcome";
-import { throughGateway, type Caller } from "../operations/through-gateway";
+import { throughGateway } from "../operations/through-gateway";
 import type {
   AuthorizationLookup,
   ForeignAuthorization,
   SeenAuthorization,
 } from "../ports/authorization-lookup";
+import type { LockProvider } from "../ports/lock-provider";
 import { DuplicateAuthorizationError, DuplicateKeyError } from "../ports/payment-repository";
 
-export interface ImportAuthorizationCommand {
+export interface ImportAuthorizationCommand extends PaymentLabels {
   readonly idempotencyKey: IdempotencyKey;
   readonly gatewayReference: string;
-  readonly reference: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
   /** Null: as long as the gateway keeps the money, or a week if it does not say. */
   readonly expiresInSeconds: number | null;
 }
@@ -37,7 +39,8 @@ export type GatewayAccount = "shared" | "the merchant's own";
  */
 export class ImportAuthorization {
   constructor(
-    private readonly context: OperationContext,
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
     private readonly authorizations: AuthorizationLookup,
     private readonly account: GatewayAccount,
   ) {}
@@ -89,53 +92,47 @@ export class ImportAuthorization {
     command: ImportAuthorizationCommand,
     caller: Caller,
   ): Promise<OperationOutcome> {
-    const { context } = this;
+    const { operations } = this;
+    const { gatewayReference } = command;
     // One that this service made belongs to the payment it was made for, even if that one has not heard of it yet.
     if (found.paymentId !== null) throw alreadyImported(command);
-    const now = context.clock.now();
-    const expiresAt = endOf(found, command, now);
-    if (expiresAt <= now) {
-      const { gatewayReference } = command;
+    const step = stepNow(operations, {
+      by: caller.actor,
+      gateway: { asked: "lookup", answer: "found", reference: found.reference },
+    });
+    const expiresAt = endOf(found, command, step.now);
+    if (expiresAt <= step.now) {
       throw new PaymentError("authorization_not_capturable", { gatewayReference, reason: "expired" });
     }
-    const begin = {
-      operationId: parseOperationId(context.ids.nextId()),
-      idempotencyKey: command.idempotencyKey,
-      fingerprint: fingerprintOf(command, caller),
-    };
-    const payment = Payment.importAuthorization(
+    const { payment, operationId } = importPayment(
       {
-        id: parsePaymentId(context.ids.nextId()),
+        id: parsePaymentId(operations.ids.nextId()),
         merchant: caller.merchant,
         amount: found.amount,
         paymentMethod: "",
-        reference: command.reference,
-        metadata: command.metadata,
+        ...labelsOf(command),
         expiresAt,
       },
       found.reference,
-      begin,
-      stepAt(context, now, {
-        by: caller.actor,
-        gateway: { asked: "lookup", answer: "found", reference: found.reference },
-      }),
+      requestOf(command, caller),
+      step,
     );
-    const stored = await context.payments.save(payment, "new");
-    return outcomeOf(stored.payment, begin.operationId, false);
+    const stored = await operations.payments.save(payment, "new");
+    return outcomeOf(stored.payment, operationId, false);
   }
 
   /** What this key has made before; null if it is new. */
   private async again(command: ImportAuthorizationCommand, caller: Caller): Promise<OperationOutcome | null> {
     const { idempotencyKey } = command;
-    const paymentId = await this.context.payments.findByAuthorizeKey(caller.merchant, idempotencyKey);
+    const paymentId = await this.operations.payments.findByAuthorizeKey(caller.merchant, idempotencyKey);
     if (paymentId === null) return null;
     return throughGateway(
-      this.context,
+      this.locks,
+      this.operations,
       {
         kind: "authorize",
         paymentId,
-        idempotencyKey,
-        fingerprint: fingerprintOf(command, caller),
+        request: requestOf(command, caller),
         decide: () => {
           throw new Error(`payment ${paymentId} was imported, so there is nothing of it to send`);
         },
@@ -155,16 +152,16 @@ function endOf(
   return expiresAt !== null && expiresAt < wanted ? expiresAt : wanted;
 }
 
-function fingerprintOf(command: ImportAuthorizationCommand, { merchant }: Caller): string {
-  const { gatewayReference, reference, metadata, expiresInSeconds } = command;
-  return fingerprint([
+function requestOf(command: ImportAuthorizationCommand, { merchant }: Caller): KeyedRequest {
+  const { idempotencyKey, gatewayReference, expiresInSeconds } = command;
+  const asked = fingerprint([
     "import",
     merchant,
     gatewayReference,
-    reference,
-    sortedEntries(metadata),
+    ...labelParts(command),
     expiresInSeconds === null ? null : BigInt(expiresInSeconds),
   ]);
+  return { idempotencyKey, fingerprint: asked };
 }
 
 function alreadyImported({ gatewayReference }: ImportAuthorizationCommand): PaymentError {

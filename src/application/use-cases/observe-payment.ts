@@ -1,20 +1,20 @@
-import { paymentResourceId, type OperationId, type PaymentId } from "../../domain/identifiers";
-import { isFinished, isInReview, isOpen, type Operation } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import { PaymentError } from "../../domain/payment-errors";
-import { compare } from "../../domain/payment-observation";
+import type { OperationId, PaymentId } from "../../domain/identifiers";
+import { isFinished, isInReview, isOpen, type Operation } from "../../domain/payment/operation";
+import { operationOf, type Payment } from "../../domain/payment/payment";
+import { PaymentError } from "../../domain/payment/errors";
+import { compare, observe } from "../../domain/payment/observation";
 import { find, gatewayTrace } from "../operations/ask-gateway";
-import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
-import type { Caller } from "../operations/through-gateway";
-import type { LockHold } from "../ports/lock-provider";
+import type { OperatorCaller } from "../operations/caller";
+import { decidedAnew } from "../operations/decided-anew";
+import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
+import { withPaymentLock } from "../operations/payment-lock";
+import type { LockProvider } from "../ports/lock-provider";
 import type { FindAnswer } from "../ports/payment-gateway";
-import { VersionConflictError, type StoredPayment } from "../ports/payment-repository";
+import type { StoredPayment } from "../ports/payment-repository";
 
 /** Six rounds of questions, each within its budget, leave time for the lock in one HTTP request. */
 const MAX_QUESTIONS = 48;
 const QUESTIONS_AT_ONCE = 8;
-/** As for every other decision: written anew when somebody else was faster. */
-const MAX_DECISIONS = 3;
 
 /**
  * Why the gateway was not asked about an operation: it is asked as long as it is open anyway, it was never sent, there was
@@ -46,7 +46,10 @@ interface Answered {
 
 /** Asks the gateway again about what has ended, and writes down what it takes back. Nothing is ever sent. */
 export class ObservePayment {
-  constructor(private readonly context: OperationContext) {}
+  constructor(
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
+  ) {}
 
   /**
    * The caller is an operator: whose payment it is does not matter. `after`: begins behind this operation, in the order in
@@ -54,23 +57,15 @@ export class ObservePayment {
    */
   async execute(
     paymentId: PaymentId,
-    caller: Omit<Caller, "merchant">,
+    caller: OperatorCaller,
     after: OperationId | null = null,
   ): Promise<ObservedPayment> {
-    const { locks } = this.context;
     const before = await this.mustFind(paymentId);
     const { asked, next } = questions(before.payment, after);
     const answers = await this.ask(before.payment, asked);
     if (!isNews(before.payment, answers)) return report(before.payment, before.payment, answers, next);
-    const { payment } = await locks.withLock(
-      paymentResourceId(paymentId),
-      (hold) => this.write(paymentId, answers, caller, hold),
-      {
-        scope: "payment",
-        purpose: "observe",
-        ...(caller.lockTimeout === undefined ? {} : { timeout: caller.lockTimeout }),
-        ...(caller.signal === undefined ? {} : { signal: caller.signal }),
-      },
+    const { payment } = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
+      this.write(underLock(this.operations, hold, caller.actor), paymentId, answers),
     );
     return report(before.payment, payment, answers, next);
   }
@@ -81,7 +76,7 @@ export class ObservePayment {
     const answers: Answered[] = [];
     const askInTurn = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        answers.push({ operation: next, seen: await find(this.context.gateway, payment, next) });
+        answers.push({ operation: next, seen: await find(this.operations.gateway, payment, next) });
       }
     };
     await Promise.all(Array.from({ length: QUESTIONS_AT_ONCE }, askInTurn));
@@ -89,34 +84,26 @@ export class ObservePayment {
   }
 
   /** To the operations as they are now: the payment may have gone on while the gateway answered. */
-  private async write(
+  private write(
+    { context, hold, trace }: UnderLock,
     paymentId: PaymentId,
     answers: readonly Answered[],
-    caller: Omit<Caller, "merchant">,
-    hold: LockHold,
   ): Promise<StoredPayment> {
-    const { context } = this;
-    const trace = { by: caller.actor, ...lockTrace(hold) };
-    for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
+    return decidedAnew(paymentId, async () => {
       const stored = await this.mustFind(paymentId);
-      const now = context.clock.now();
+      const step = stepNow(context, trace);
       const next = answers.reduce((payment, { operation, seen }) => {
-        const step = stepAt(context, now, { ...trace, ...gatewayTrace("find", operation, seen) });
-        return payment.observe(operation.id, seen, step);
+        const asked = { ...trace, ...gatewayTrace("find", operation, seen) };
+        return observe(payment, operation.id, seen, { ...step, trace: asked });
       }, stored.payment);
       if (next === stored.payment) return stored;
-      try {
-        hold.assertHeld();
-        return await context.payments.save(next, stored.version);
-      } catch (error) {
-        if (!(error instanceof VersionConflictError)) throw error;
-      }
-    }
-    throw new PaymentError("payment_busy", { paymentId });
+      hold.assertHeld();
+      return context.payments.save(next, stored.version);
+    });
   }
 
   private async mustFind(paymentId: PaymentId): Promise<StoredPayment> {
-    const stored = await this.context.payments.find(paymentId);
+    const stored = await this.operations.payments.find(paymentId);
     if (stored === null) throw new PaymentError("payment_not_found", { paymentId });
     return stored;
   }
@@ -164,7 +151,7 @@ function report(
 }
 
 function resultOf(after: Payment, operation: Operation, seen: FindAnswer): ObservationResult {
-  const now = after.operation(operation.id) ?? operation;
+  const now = operationOf(after, operation.id) ?? operation;
   if (isInReview(now)) return "in_review";
   if (now.correctedSequence !== operation.correctedSequence) return "corrected";
   return compare(after, now, seen) === "agrees" ? "agrees" : "inconclusive";

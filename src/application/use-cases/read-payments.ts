@@ -1,7 +1,7 @@
 import type { MerchantId, PaymentId } from "../../domain/identifiers";
-import type { Payment } from "../../domain/payment";
-import { PaymentError } from "../../domain/payment-errors";
-import type { PaymentEvent } from "../../domain/payment-events";
+import type { Payment } from "../../domain/payment/payment";
+import { PaymentError } from "../../domain/payment/errors";
+import type { PaymentEvent } from "../../domain/payment/events";
 import type { EventQuery, Page, PaymentQuery, PaymentRepository } from "../ports/payment-repository";
 
 /** Looks, and changes nothing. Another merchant's payment does not exist. */

@@ -1,41 +1,46 @@
 import type { PaymentId } from "../../domain/identifiers";
-import { isOpen } from "../../domain/operation";
-import { PASS_PAGE, PASS_PARALLELISM, PassCounter, type PassReport } from "../operations/background-pass";
-import { inParallel } from "../operations/in-parallel";
-import { lockTrace, type OperationContext } from "../operations/operation-context";
+import { isOpen } from "../../domain/payment/operation";
+import { operationOf } from "../../domain/payment/payment";
+import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
+import { underLock, type OperationContext } from "../operations/operation-context";
+import { withPaymentLock } from "../operations/payment-lock";
 import { resolveOperation } from "../operations/resolve-operation";
+import type { LockHold, LockProvider } from "../ports/lock-provider";
 import type { DueOperation } from "../ports/payment-repository";
 
 /** Finishes what crashes, timeouts and lost answers left open: asks the gateway about each operation that is due. */
 export class ReconcileOperations {
   constructor(
-    private readonly context: OperationContext,
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
     private readonly onError: (error: unknown, paymentId: PaymentId) => void,
   ) {}
 
-  async execute(signal?: AbortSignal): Promise<PassReport> {
-    const { payments, clock, locks } = this.context;
-    const counter = new PassCounter(locks, "reconcile", this.onError);
-    const startedAt = clock.now();
-    let after: DueOperation | undefined;
-    do {
-      const due = await payments.dueOperations(startedAt, PASS_PAGE, after);
-      await inParallel(due, PASS_PARALLELISM, async (item) => {
-        if (signal?.aborted !== true) await this.resolve(item, counter);
-      });
-      after = due.length === PASS_PAGE ? due.at(-1) : undefined;
-    } while (after !== undefined && signal?.aborted !== true);
-    return counter.report();
+  execute(signal?: AbortSignal): Promise<PassReport> {
+    const { locks, operations, onError } = this;
+    const startedAt = operations.clock.now();
+    return runPass<DueOperation>(
+      {
+        page: (limit, after) => operations.payments.dueOperations(startedAt, limit, after),
+        work: (due) =>
+          withPaymentLock(
+            locks,
+            { paymentId: due.paymentId, purpose: "reconcile", caller: WITHOUT_WAITING },
+            (hold) => this.resolve(due, hold),
+          ),
+        onError,
+      },
+      signal,
+    );
   }
 
-  private resolve({ paymentId, operationId }: DueOperation, counter: PassCounter): Promise<void> {
-    return counter.attempt(paymentId, async (hold) => {
-      const stored = await this.context.payments.find(paymentId);
-      const operation = stored?.payment.operation(operationId);
-      if (stored === null || operation === undefined || !isOpen(operation)) return false;
-      const trace = { by: { reconciler: true }, ...lockTrace(hold) };
-      const { by } = await resolveOperation(this.context, stored, operationId, hold, trace);
-      return by !== "row";
-    });
+  private async resolve({ paymentId, operationId }: DueOperation, hold: LockHold): Promise<boolean> {
+    const stored = await this.operations.payments.find(paymentId);
+    if (stored === null) return false;
+    const operation = operationOf(stored.payment, operationId);
+    if (operation === undefined || !isOpen(operation)) return false;
+    const work = underLock(this.operations, hold, { reconciler: true });
+    const { by } = await resolveOperation(work, stored, operationId);
+    return by !== "row";
   }
 }

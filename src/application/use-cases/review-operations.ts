@@ -1,32 +1,26 @@
-import { paymentResourceId, type OperationId, type PaymentId } from "../../domain/identifiers";
-import { gatewayKey, isInReview, type Operation } from "../../domain/operation";
-import type { Payment } from "../../domain/payment";
-import { PaymentError } from "../../domain/payment-errors";
-import type { EventData, PaymentEvent } from "../../domain/payment-events";
-import type { ReviewVerdict } from "../../domain/payment-facts";
-import { underReview } from "../../domain/payment-review";
-import { TWO_ANSWERS } from "../../domain/payment-settlement";
+import type { OperationId, PaymentId } from "../../domain/identifiers";
+import { gatewayKey, isInReview, type Operation } from "../../domain/payment/operation";
+import { inProgress, openOperationOf, operationOf, type Payment } from "../../domain/payment/payment";
+import { PaymentError } from "../../domain/payment/errors";
+import { TWO_ANSWERS, type EventData, type PaymentEvent } from "../../domain/payment/events";
+import type { ReviewVerdict } from "../../domain/payment/facts";
+import { resolveReview, underReview } from "../../domain/payment/review";
+import type { OperatorCaller } from "../operations/caller";
+import { decidedAnew } from "../operations/decided-anew";
 import { find, gatewayTrace } from "../operations/ask-gateway";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
-import { lockTrace, stepAt, type OperationContext } from "../operations/operation-context";
-import { nextReviewDueAt, reviewScheduleMs } from "../operations/reconcile-schedule";
+import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
+import { withPaymentLock } from "../operations/payment-lock";
 import { resolveAsFarAsPossible } from "../operations/resolve-operation";
-import type { Caller } from "../operations/through-gateway";
-import type { LockHold } from "../ports/lock-provider";
+import type { LockProvider } from "../ports/lock-provider";
 import {
   DuplicateAuthorizationError,
-  VersionConflictError,
   type Page,
   type ReviewItem,
   type ReviewQuery,
   type StoredPayment,
   type StoreUnavailableError,
 } from "../ports/payment-repository";
-
-/** As for every other decision: written anew when somebody else was faster. */
-const MAX_DECISIONS = 3;
-/** "Still pending" puts the next question off to the longest step of the schedule. */
-const PENDING_ATTEMPTS = reviewScheduleMs.length - 1;
 
 /** What a person needs to look the operation up at the gateway. */
 export interface ReviewCase extends ReviewItem {
@@ -42,19 +36,26 @@ export interface ReviewCase extends ReviewItem {
   readonly authorizationReference: string | null;
 }
 
-/** One operation's way into review, and what became of it. */
-export interface ReviewHistory {
+/** What a verdict has made of an operation and its payment. */
+export interface Reviewed {
   readonly payment: Payment;
   readonly operation: Operation;
+}
+
+/** One operation's way into review, and what became of it. */
+export interface ReviewHistory extends Reviewed {
   readonly events: readonly PaymentEvent[];
 }
 
 /** What only a person can decide: operations whose outcome the gateway never told, or told in two ways. */
 export class ReviewOperations {
-  constructor(private readonly context: OperationContext) {}
+  constructor(
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
+  ) {}
 
   async list({ limit, cursor }: ReviewQuery): Promise<Page<ReviewCase>> {
-    const { payments } = this.context;
+    const { payments } = this.operations;
     const cases: ReviewCase[] = [];
     let next: string | null | undefined = cursor;
     // What was decided since the page was read is no case any more: the next ones take its place.
@@ -73,10 +74,10 @@ export class ReviewOperations {
 
   /** Whoever's payment it is, and also when it has been decided. */
   async one(operationId: OperationId): Promise<ReviewHistory> {
-    const { payments } = this.context;
+    const { payments } = this.operations;
     const paymentId = await this.paymentOf(operationId);
     const [stored, events] = await Promise.all([payments.find(paymentId), payments.events(paymentId)]);
-    const operation = stored?.payment.operation(operationId);
+    const operation = stored === null ? undefined : operationOf(stored.payment, operationId);
     if (stored === null || operation === undefined) {
       throw new PaymentError("operation_not_found", { operationId });
     }
@@ -88,39 +89,30 @@ export class ReviewOperations {
    * Writes down the person's verdict, after the gateway was asked once more. The caller is an operator: whose payment it
    * is does not matter.
    */
-  async resolve(
-    operationId: OperationId,
-    verdict: ReviewVerdict,
-    caller: Omit<Caller, "merchant">,
-  ): Promise<StoredPayment> {
-    const { locks } = this.context;
+  async resolve(operationId: OperationId, verdict: ReviewVerdict, caller: OperatorCaller): Promise<Reviewed> {
     const paymentId = await this.paymentOf(operationId);
-    return locks.withLock(
-      paymentResourceId(paymentId),
-      (hold) => this.decide(paymentId, operationId, verdict, caller, hold),
-      {
-        scope: "payment",
-        purpose: "review",
-        ...(caller.lockTimeout === undefined ? {} : { timeout: caller.lockTimeout }),
-        ...(caller.signal === undefined ? {} : { signal: caller.signal }),
-      },
+    const { payment } = await withPaymentLock(this.locks, { paymentId, purpose: "review", caller }, (hold) =>
+      this.decide(underLock(this.operations, hold, caller.actor), paymentId, operationId, verdict),
     );
+    const operation = operationOf(payment, operationId);
+    if (operation === undefined) throw new PaymentError("operation_not_found", { operationId });
+    return { payment, operation };
   }
 
   private async paymentOf(operationId: OperationId): Promise<PaymentId> {
-    const paymentId = await this.context.payments.findByOperation(operationId);
+    const paymentId = await this.operations.payments.findByOperation(operationId);
     if (paymentId === null) throw new PaymentError("operation_not_found", { operationId });
     return paymentId;
   }
 
   /** Null if it was decided since the list was read. */
   private async caseOf(item: ReviewItem): Promise<ReviewCase | null> {
-    const { payments } = this.context;
+    const { payments } = this.operations;
     const [stored, events] = await Promise.all([
       payments.find(item.paymentId),
       payments.events(item.paymentId),
     ]);
-    const operation = stored?.payment.operation(item.operationId);
+    const operation = stored === null ? undefined : operationOf(stored.payment, item.operationId);
     if (stored === null || operation === undefined || !isInReview(operation)) return null;
     const { reason, since } = whyInReview(operation, events ?? []);
     return {
@@ -135,24 +127,20 @@ export class ReviewOperations {
   }
 
   private async decide(
+    work: UnderLock,
     paymentId: PaymentId,
     operationId: OperationId,
     verdict: ReviewVerdict,
-    caller: Omit<Caller, "merchant">,
-    hold: LockHold,
   ): Promise<StoredPayment> {
-    const { context } = this;
-    const trace: EventData = { by: caller.actor, ...lockTrace(hold) };
-    const free = await this.withNothingElseOpen(paymentId, operationId, hold, trace);
+    const { context, hold, trace } = work;
+    const free = await this.withNothingElseOpen(work, paymentId, operationId);
     const operation = underReview(free.payment, operationId);
     // Never sent: the verdict is about what the gateway has by now.
     const seen = await find(context.gateway, free.payment, operation);
     const told: EventData = { ...trace, ...gatewayTrace("find", operation, seen) };
-    for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
-      const now = context.clock.now();
+    return decidedAnew(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
-      const dueAt = nextReviewDueAt(now, PENDING_ATTEMPTS, context.random);
-      const decided = payment.resolveReview(operationId, verdict, seen, dueAt, stepAt(context, now, told));
+      const decided = resolveReview(payment, operationId, { verdict, seen }, stepNow(context, told));
       try {
         hold.assertHeld();
         return await context.payments.save(decided, version);
@@ -162,41 +150,42 @@ export class ReviewOperations {
           throw new PaymentError("authorization_already_imported", { gatewayReference });
         }
         if (isInDoubt(error)) return lookAgain(error, () => this.written(decided, error));
-        if (!(error instanceof VersionConflictError)) throw error;
+        throw error;
       }
-    }
-    throw new PaymentError("payment_busy", { paymentId });
+    });
   }
 
   /** What is stored, if this is a part of it. No two writes share the id of an event. */
-  private async written({ id, newEvents }: Payment, doubt: StoreUnavailableError): Promise<StoredPayment> {
-    const events = (await this.context.payments.events(id)) ?? [];
+  private async written(
+    { facts: { id }, newEvents }: Payment,
+    doubt: StoreUnavailableError,
+  ): Promise<StoredPayment> {
+    const events = (await this.operations.payments.events(id)) ?? [];
     if (!events.some((event) => event.id === newEvents.at(-1)?.id)) throw doubt;
     return this.mustFind(id);
   }
 
   /** As any request does with what is in its way: asks about it once, and goes on only if that sufficed. */
   private async withNothingElseOpen(
+    work: UnderLock,
     paymentId: PaymentId,
     operationId: OperationId,
-    hold: LockHold,
-    trace: EventData,
   ): Promise<StoredPayment> {
     const stored = await this.mustFind(paymentId);
-    const open = stored.payment.openOperation;
-    const operation = stored.payment.operation(operationId);
+    const open = openOperationOf(stored.payment);
+    const operation = operationOf(stored.payment, operationId);
     const isToBeDecided = operation !== undefined && isInReview(operation);
     if (!isToBeDecided || open === undefined || open.id === operationId) return stored;
-    const { stored: after, by } = await resolveAsFarAsPossible(this.context, stored, open.id, hold, trace);
-    const { openOperation } = after.payment;
-    const isFree = openOperation === undefined || openOperation.id === operationId;
+    const { stored: after, by } = await resolveAsFarAsPossible(work, stored, open.id);
+    const stillOpen = openOperationOf(after.payment);
+    const isFree = stillOpen === undefined || stillOpen.id === operationId;
     // What was sent just now has taken its time: a further question would outlast the budget of those who wait.
-    if (by === "resend" || !isFree) throw after.payment.inProgress(open);
+    if (by === "resend" || !isFree) throw inProgress(after.payment, open);
     return after;
   }
 
   private async mustFind(paymentId: PaymentId): Promise<StoredPayment> {
-    const stored = await this.context.payments.find(paymentId);
+    const stored = await this.operations.payments.find(paymentId);
     if (stored === null) throw new Error(`payment ${paymentId} is gone from the store`);
     return stored;
   }
@@ -213,7 +202,7 @@ function whyInReview(
       type === "operation.evidence_conflict" ||
       (type === "operation.needs_review" && data["reason"] !== TWO_ANSWERS),
   );
-  if (event === undefined) return { reason: "nobody knows what became of it", since: operation.createdAt };
+  if (event === undefined) return { reason: "its outcome is not known", since: operation.createdAt };
   const { data, at: since } = event;
   if (event.type === "operation.needs_review") return { reason: String(data["reason"]), since };
   const said = (data["gateway"] ?? {}) as { readonly reason?: string; readonly evidence?: string };

@@ -1,8 +1,11 @@
-import { parseOperationId, type IdempotencyKey, type PaymentId } from "../../domain/identifiers";
+import type { IdempotencyKey, PaymentId } from "../../domain/identifiers";
+import { decideVoid } from "../../domain/payment/decide-movement";
+import type { Caller } from "../operations/caller";
 import { fingerprint } from "../operations/fingerprint";
 import type { OperationContext } from "../operations/operation-context";
 import type { OperationOutcome } from "../operations/operation-outcome";
-import { throughGateway, type Caller } from "../operations/through-gateway";
+import { throughGateway, type Movement } from "../operations/through-gateway";
+import type { LockProvider } from "../ports/lock-provider";
 
 export interface VoidPaymentCommand {
   readonly paymentId: PaymentId;
@@ -11,22 +14,19 @@ export interface VoidPaymentCommand {
 
 /** Lets the reserved money of an authorized payment go, before its time is over. */
 export class VoidPayment {
-  constructor(private readonly context: OperationContext) {}
+  constructor(
+    private readonly locks: LockProvider,
+    private readonly operations: OperationContext,
+  ) {}
 
   execute({ paymentId, idempotencyKey }: VoidPaymentCommand, caller: Caller): Promise<OperationOutcome> {
-    return throughGateway(
-      this.context,
-      {
-        kind: "void",
-        paymentId,
-        idempotencyKey,
-        fingerprint: fingerprint(["void", paymentId]),
-        decide: (payment, begin, dueAt, step) => {
-          const releaseId = parseOperationId(this.context.ids.nextId());
-          return payment.decideVoid(begin, releaseId, dueAt, step);
-        },
-      },
-      caller,
-    );
+    const request = { idempotencyKey, fingerprint: fingerprint(["void", paymentId]) };
+    const voiding: Movement = {
+      kind: "void",
+      paymentId,
+      request,
+      decide: (payment, step) => decideVoid(payment, request, step),
+    };
+    return throughGateway(this.locks, this.operations, voiding, caller);
   }
 }

@@ -1,20 +1,20 @@
 import type { Backend, ConfiguredBackend, Flags } from "../../interfaces/cli/backend";
 import { configurationEntries, readConfiguration, type Configuration } from "../configuration/configuration";
 import { settings } from "../configuration/settings";
-import type * as LockInspection from "./lock-inspection";
-import type * as Migrate from "./migrate";
-import type * as Serve from "./serve";
-import type * as TaskLocks from "./task-locks";
-import type * as WithStore from "./with-store";
+import type * as WithLockInspector from "./commands/with-lock-inspector";
+import type * as Migrate from "./commands/migrate";
+import type * as Serve from "./serving/serve";
+import type * as WithTaskLocks from "./commands/with-task-locks";
+import type * as WithStore from "./commands/with-store";
 
 /* eslint-disable @typescript-eslint/no-require-imports -- `import()` would start Node's other loader first, for nothing. */
 /** Loaded when a command asks for it: most of the program is of no use to most commands, and takes long to load. */
 const load = {
-  lockInspection: () => require("./lock-inspection") as typeof LockInspection,
-  migrate: () => require("./migrate") as typeof Migrate,
-  serve: () => require("./serve") as typeof Serve,
-  taskLocks: () => require("./task-locks") as typeof TaskLocks,
-  withStore: () => require("./with-store") as typeof WithStore,
+  withLockInspector: () => require("./commands/with-lock-inspector") as typeof WithLockInspector,
+  migrate: () => require("./commands/migrate") as typeof Migrate,
+  serve: () => require("./serving/serve") as typeof Serve,
+  withTaskLocks: () => require("./commands/with-task-locks") as typeof WithTaskLocks,
+  withStore: () => require("./commands/with-store") as typeof WithStore,
 };
 /* eslint-enable @typescript-eslint/no-require-imports */
 
@@ -37,9 +37,9 @@ function configured(
     withStore: async (use, work, observer) => load.withStore().withStore(configuration, use, work, observer),
     migrate: async (observer) => load.migrate().migrate(configuration, observer),
     withTaskLocks: async (task, work, say, enough) =>
-      load.taskLocks().withTaskLocks(configuration, environment, task, work, say, enough),
+      load.withTaskLocks().withTaskLocks(configuration, environment, task, work, say, enough),
     withLockInspector: async (work) =>
-      load.lockInspection().withLockInspector(configuration, environment, work),
+      load.withLockInspector().withLockInspector(configuration, environment, work),
     server: () => {
       const { url, apiKey } = configuration.settings;
       const { value, kind, source } = configuration.lockTimeouts.scopes.payment;
@@ -47,7 +47,7 @@ function configured(
         url: url.value,
         urlSource: url.source,
         apiKey: apiKey.value,
-        // The server has a limit of its own; only what somebody asked for here goes over the wire.
+        // The server has a limit of its own; only a limit that was set here goes over the wire.
         waitSeconds: kind === "default" || value === "infinite" ? null : value / 1_000,
         waitSource: source,
       };

@@ -10,7 +10,7 @@ export interface ConfigFile {
 
 export const DEFAULT_CONFIG_FILE = "holdfast.toml";
 
-/** A file that somebody named has to be there; the default one need not. Throws an `Error` in words. */
+/** A file that was named has to be there; the default one need not. Throws an `Error` in words. */
 export function readConfigFile(path: string, named: boolean): ConfigFile {
   let text: string;
   try {

@@ -1,7 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { withoutPassword, type LocksBackendSetting, type LocksSetting } from "./adapter-urls";
+import type { LocksSetting } from "./adapter-urls";
+import { withoutPassword } from "./addresses";
 import { DEFAULT_CONFIG_FILE, readConfigFile, type ConfigFile } from "./config-file";
+import type { LockSetting } from "./lock-catalogue";
 import { inWords, readLockTimeouts, type LockTimeoutSettings } from "./lock-timeouts";
 import {
   firstSaid,
@@ -65,15 +67,15 @@ export function configurationEntries({
   lockTimeouts,
 }: Configuration): ConfigurationEntry[] {
   const { store, host, port } = effective;
-  /** What nobody said, and what it follows from. */
+  /** What was not set, and what it follows from. */
   const followed: Partial<Record<SettingName, Omit<ConfigurationEntry, "name">>> = {
     locks: {
       value: store.value.kind === "postgres" ? "postgres:" : "memory:",
-      source: "default with this store; run: files in the user's state directory",
+      source: "default for this store; run uses files in the user's state directory",
     },
     advertise: {
       value: `http://${host.value}:${port.value}`,
-      source: "default: where it listens, under the host's name if that is everywhere",
+      source: "default: where it listens, with the host's name if it listens on all addresses",
     },
   };
   const own = (Object.keys(settings) as SettingName[]).map((name) => {
@@ -96,7 +98,7 @@ export function configurationEntries({
   return [...own, { name: "lock-timeout", value: inWords(value), source }, ...timeouts];
 }
 
-/** What `locks` is when nobody says: it follows from what is being protected. */
+/** What `locks` is when it is not set: it follows from what is being protected. */
 export function defaultLocks({ settings: { store } }: Configuration): LocksSetting {
   return store.value.kind === "postgres" ? { kind: "store" } : { kind: "memory" };
 }
@@ -105,7 +107,7 @@ export function defaultLocks({ settings: { store } }: Configuration): LocksSetti
 export function locksBackend(
   { settings: { store, locks } }: Configuration,
   setting: LocksSetting,
-): LocksBackendSetting {
+): LockSetting {
   if (setting.kind !== "store") return setting;
   if (store.value.kind === "postgres") return { kind: "postgres", url: store.value.url };
   throw new ConfigurationError([
@@ -118,7 +120,7 @@ export function locksBackend(
 }
 
 /**
- * Where `holdfast run` keeps its locks when nobody says: an absolute directory of the user, so that cron in another
+ * Where `holdfast run` keeps its locks when `locks` is not set: an absolute directory of the user, so that cron in another
  * folder is kept apart, too. Null where neither variable nor home directory tells one.
  */
 export function defaultTaskLockDirectory(environment: ConfigurationSources["environment"]): string | null {
@@ -168,7 +170,7 @@ function fileOf({ flags, environment }: ConfigurationSources, mistakes: Mistake[
   }
 }
 
-/** A key that nobody reads is a typing error, and silence about it would leave the default in force. */
+/** A key that is no setting is a typing error, and silence about it would leave the default in force. */
 function unknownKeys({ path, content }: ConfigFile): Mistake[] {
   const known = new Set<string>([...Object.values(settings).map(({ flag }) => flag), "locking"]);
   const found = Object.keys(content).filter((key) => !known.has(key));
@@ -185,7 +187,11 @@ function unknownKeys({ path, content }: ConfigFile): Mistake[] {
       found.push(...others.map((key) => `[locking.scopes] ${key}`));
     }
   }
-  return found.map((key) => ({ kind: "file", source: `${key} in ${path}`, message: "is not a setting" }));
+  return found.map((key) => ({
+    kind: "file",
+    source: `${key} in ${path}`,
+    message: "is not a known setting",
+  }));
 }
 
 function unlocked({ locks, allowUnlocked }: EffectiveSettings): Mistake[] {
@@ -195,7 +201,7 @@ function unlocked({ locks, allowUnlocked }: EffectiveSettings): Mistake[] {
       // A configuration mistake wherever it was written: the value is right, the consent is missing.
       kind: "file",
       source: locks.source,
-      message: "is none:, which keeps nobody apart: add --allow-unlocked if that is meant",
+      message: "is none:, which gives no mutual exclusion: add --allow-unlocked to accept that",
     },
   ];
 }

@@ -1,6 +1,7 @@
 import {
   builtInLockTimeouts,
-  type LockScope,
+  isKnownScope,
+  type KnownLockScope,
   type LockTimeout,
   type LockTimeoutPolicy,
 } from "../../application/ports/lock-timeout";
@@ -14,7 +15,7 @@ import {
   type Mistake,
 } from "./setting-source";
 
-const scopes: readonly LockScope[] = ["payment", "task", "sandbox"];
+const scopes: readonly KnownLockScope[] = ["payment", "task", "sandbox"];
 /** Ten thousand days; beyond it, people mean `infinite`. */
 const MAX_SECONDS = 864_000_000;
 /** Timers hold 2^31 milliseconds; a longer limit is still kept exactly, since waits sleep in short steps. */
@@ -23,14 +24,16 @@ const MS = 1_000;
 /** The effective limit of each scope, and of acquisitions without one. */
 export interface LockTimeoutSettings {
   readonly general: Effective<LockTimeout>;
-  readonly scopes: Readonly<Record<LockScope, Effective<LockTimeout>>>;
+  readonly scopes: Readonly<Record<KnownLockScope, Effective<LockTimeout>>>;
 }
 
 /** `0`, whole seconds, or `infinite`. */
 export function parseLockTimeout(text: string): LockTimeout {
   if (text === "infinite") return "infinite";
   if (!/^\d{1,9}$/.test(text) || Number(text) > MAX_SECONDS) {
-    throw new SettingError("is whole seconds (0: one attempt) or infinite");
+    throw new SettingError(
+      `must be whole seconds (0 makes one attempt, the most is ${MAX_SECONDS}) or infinite`,
+    );
   }
   return Number(text) * MS;
 }
@@ -41,12 +44,12 @@ export function readLockTimeouts(
   file: ConfigFile,
   mistakes: Mistake[],
 ): LockTimeoutSettings {
-  // A general value that is wrong decides for several scopes; it is told once.
+  // A general value that is wrong decides for several scopes; it is reported once.
   const found: Mistake[] = [];
   const general = effectiveTimeout(undefined, sources, file, found);
   const byScope = Object.fromEntries(
     scopes.map((scope) => [scope, effectiveTimeout(scope, sources, file, found)]),
-  ) as Record<LockScope, Effective<LockTimeout>>;
+  ) as Record<KnownLockScope, Effective<LockTimeout>>;
   for (const mistake of found) {
     if (!mistakes.some(({ source }) => source === mistake.source)) mistakes.push(mistake);
   }
@@ -55,34 +58,26 @@ export function readLockTimeouts(
 
 export function policyOf(timeouts: LockTimeoutSettings): LockTimeoutPolicy {
   return (scope) => {
-    const { value, source } = scope === undefined ? timeouts.general : timeouts.scopes[scope];
+    const { value, source } = isKnownScope(scope) ? timeouts.scopes[scope] : timeouts.general;
     return { timeout: value, source };
   };
 }
 
 function effectiveTimeout(
-  scope: LockScope | undefined,
+  scope: KnownLockScope | undefined,
   { flags, environment }: ConfigurationSources,
   file: ConfigFile,
   mistakes: Mistake[],
 ): Effective<LockTimeout> {
   const locking = table(file.content["locking"]);
-  const scoped = scope === undefined ? undefined : `HOLDFAST_LOCK_TIMEOUT_${scope.toUpperCase()}`;
+  // Without a scope, two of these have nothing to say.
+  const variable = `HOLDFAST_LOCK_TIMEOUT_${scope?.toUpperCase() ?? ""}`;
+  const inScopes = scope && table(locking["scopes"])[scope];
   const said = firstSaid([
     { kind: "flag", source: "--lock-timeout", raw: flags["lock-timeout"] },
-    ...(scoped === undefined
-      ? []
-      : [{ kind: "environment", source: scoped, raw: environment[scoped] } as const]),
+    { kind: "environment", source: variable, raw: scope && environment[variable] },
     { kind: "environment", source: "HOLDFAST_LOCK_TIMEOUT", raw: environment["HOLDFAST_LOCK_TIMEOUT"] },
-    ...(scope === undefined
-      ? []
-      : [
-          {
-            kind: "file",
-            source: `[locking.scopes] ${scope} in ${file.path}`,
-            raw: table(locking["scopes"])[scope],
-          } as const,
-        ]),
+    { kind: "file", source: `[locking.scopes] ${scope ?? ""} in ${file.path}`, raw: inScopes },
     { kind: "file", source: `[locking] timeout in ${file.path}`, raw: locking["timeout"] },
   ]);
   const { timeout, source } = builtInLockTimeouts(scope);

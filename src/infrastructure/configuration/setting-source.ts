@@ -16,7 +16,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** Says what is wrong with a value and what would be right. The source is added by whoever knows it. */
+/** Says what is wrong with a value and what would be right. The caller, which knows the source, adds it. */
 export class SettingError extends Error {
   override readonly name = "SettingError";
 }
@@ -58,7 +58,7 @@ export function readCandidate<T>(
       typeof raw !== "boolean" &&
       typeof raw !== "bigint"
     ) {
-      throw new SettingError("is a table or a list where one value belongs");
+      throw new SettingError("must be a single value, not a table or a list");
     }
     const text = String(raw);
     return { value: parse(text), text, kind, source };

@@ -1,5 +1,9 @@
 import { resolve } from "node:path";
-import { parseGateway, parseLocks, parseSnapshots, parseStore } from "./adapter-urls";
+import { gatewayForms, parseGateway, parseLocks, parseSnapshots, parseStore } from "./adapter-urls";
+import { lockForms } from "./lock-catalogue";
+import { SecretsKeyError } from "../../application/ports/events/secret-box";
+import { parseSecretsKeys, type SecretsKeys } from "../secrets/secrets-keys";
+import type { WebhookAllowances } from "../webhooks/address-rules";
 import { SettingError } from "./setting-source";
 
 /** One setting: its names in each source, and how its text is read. The flag's name is also the key in the file. */
@@ -9,7 +13,7 @@ export interface Setting<T, Fallback extends string | null = string | null> {
   /** For `--help`. */
   readonly argument: string;
   readonly describe: string;
-  /** As text, so that it takes the same way as a value somebody wrote; null when it follows from something else. */
+  /** As text, so that it is read in the same way as a value that was written; null when it follows from something else. */
   readonly fallback: Fallback;
   readonly secret?: true;
   /** Throws `SettingError`. */
@@ -21,150 +25,170 @@ export const settings = {
   store: setting({
     flag: "store",
     argument: "<url>",
-    describe: "where payments are kept: sqlite:<file>, postgres://…, memory:",
+    describe: "where payments are stored: sqlite:<file>, postgres://…, memory:",
     fallback: "sqlite:./data/holdfast.db",
     parse: parseStore,
   }),
   acceptLostLog: setting({
     flag: "accept-lost-log",
     argument: "",
-    describe: "go on, for this start, with a SQLite file whose log was lost or damaged after an unclean stop",
+    describe: "start once with a SQLite file whose log was lost or damaged in an unclean stop",
     fallback: "false",
     parse: parseBoolean,
   }),
   storeConnections: setting({
     flag: "store-connections",
     argument: "<number>",
-    describe: "connections of this process to a PostgreSQL store, at most; its locks take one more",
+    describe: "maximum number of connections of this process to a PostgreSQL store; its locks use one more",
     fallback: "10",
     parse: (text) => parseWhole(text, 1, 1_000),
   }),
   locks: setting({
     flag: "locks",
     argument: "<url>",
-    describe:
-      "what keeps callers apart: memory:, none:, file:<dir>, postgres:, postgres://…, redis://…, gs://bucket/prefix",
+    describe: `where locks are kept: ${lockForms()}`,
     fallback: null,
     parse: parseLocks,
   }),
   allowUnlocked: setting({
     flag: "allow-unlocked",
     argument: "",
-    describe: "accept locks=none:",
+    describe: "allow --locks none:, which gives no mutual exclusion",
     fallback: "false",
     parse: parseBoolean,
   }),
   gateway: setting({
     flag: "gateway",
     argument: "<url>",
-    describe: "who moves the money: simulated:, stripe:",
+    describe: `the payment gateway: ${gatewayForms}`,
     fallback: "simulated:",
     parse: parseGateway,
   }),
   stripeUrl: setting({
     flag: "stripe-url",
     argument: "<url>",
-    describe: "another address of Stripe's API, for tests",
+    describe: "base URL of Stripe's API, for tests",
     fallback: null,
     parse: parseOrigin,
   }),
   snapshots: setting({
     flag: "snapshots",
     argument: "<url>",
-    describe: "where sandboxes are checkpointed: file:<dir>, gs://bucket/prefix",
+    describe: "where sandbox snapshots are stored: file:<dir>, gs://bucket/prefix",
     fallback: "file:./data/snapshots",
     parse: parseSnapshots,
   }),
   sandboxLimit: setting({
     flag: "sandbox-limit",
     argument: "<number>",
-    describe: "how many sandboxes this instance holds in memory at most; 0: it has none",
+    describe: "maximum number of sandboxes in the memory of this instance; 0 disables sandboxes",
     fallback: "100",
     parse: (text) => parseWhole(text, 0, 100_000),
   }),
   sandboxPayments: setting({
     flag: "sandbox-payments",
     argument: "<number>",
-    describe: "how many payments one sandbox holds at most",
+    describe: "maximum number of payments in one sandbox",
     fallback: "5000",
     parse: (text) => parseWhole(text, 1, 1_000_000),
   }),
   sandboxIdle: setting({
     flag: "sandbox-idle",
     argument: "<seconds>",
-    describe: "after how long without a request a sandbox is checkpointed and leaves memory",
+    describe: "time without a request after which a sandbox is checkpointed and removed from memory",
     fallback: "900",
     parse: (text) => parseWhole(text, 1, 86_400),
+  }),
+  webhooksAllow: setting({
+    flag: "webhooks-allow",
+    argument: "<kinds>",
+    describe:
+      "where webhooks may go beside https:// on the public Internet: none, http (without TLS), private (addresses of this " +
+      "host and of private networks), or both with a comma",
+    fallback: "none",
+    parse: parseAllowances,
   }),
   host: setting({
     flag: "host",
     argument: "<address>",
-    describe: "where to listen",
+    describe: "address to listen on",
     fallback: "127.0.0.1",
     parse: parseHost,
   }),
   port: setting({
     flag: "port",
     argument: "<number>",
-    describe: "where to listen; 0 picks a free one",
+    describe: "port to listen on; 0 picks a free one",
     fallback: "8080",
     parse: (text) => parseWhole(text, 0, 65_535),
   }),
   advertise: setting({
     flag: "advertise",
     argument: "<url>",
-    describe: "where other instances and their clients reach this one; default: where it listens",
+    describe: "URL at which clients and other instances reach this one; default: where it listens",
     fallback: null,
     parse: parseHttpUrl,
   }),
   shutdownDelay: setting({
     flag: "shutdown-delay",
     argument: "<seconds>",
-    describe: "how long a stopping server still takes connections, so that balancers can look away",
+    describe: "how long a stopping server keeps accepting connections while load balancers drain it",
     fallback: "2",
     parse: (text) => parseWhole(text, 0, 300),
   }),
   passInterval: setting({
     flag: "pass-interval",
     argument: "<seconds>",
-    describe: "how often serve looks for operations to reconcile and authorizations to expire; 0: never",
+    describe:
+      "time between passes of serve that reconcile operations and expire authorizations; 0 disables them",
     fallback: "1",
     parse: (text) => parseWhole(text, 0, 3_600),
   }),
   logLevel: setting({
     flag: "log-level",
     argument: "<level>",
-    describe: "fatal, error, warn, info, debug, trace or silent; run logs only if it is told a level",
+    describe: "fatal, error, warn, info, debug, trace or silent; run logs only if a level is set",
     fallback: "info",
     parse: parseLogLevel,
   }),
   metricsFile: setting({
     flag: "metrics-file",
     argument: "<file>",
-    describe: "where run leaves the metrics of its lock at its end, for node exporter's textfile collector",
+    describe:
+      "file to which run writes its lock metrics when it ends, for node exporter's textfile collector",
     fallback: null,
     parse: parseMetricsFile,
   }),
   url: setting({
     flag: "url",
     argument: "<url>",
-    describe: "the server that client commands talk to",
+    describe: "server that client commands connect to",
     fallback: "http://127.0.0.1:8080",
     parse: parseHttpUrl,
   }),
   apiKey: setting({
     flag: "api-key",
     argument: "<secret>",
-    describe: "the key that client commands show; better set in the environment, where ps does not see it",
+    describe: "API key sent by client commands; prefer the environment variable, which ps does not show",
     fallback: null,
     secret: true,
     parse: parseSecret,
+  }),
+  secretsKey: setting({
+    flag: "secrets-key",
+    argument: "<key>",
+    describe:
+      "32 bytes in base64 that seal what is secret in the store; several with commas: the first one seals, all open. Better " +
+      "set in the environment, where ps does not see it. With SQLite, a file beside it has one by itself",
+    fallback: null,
+    secret: true,
+    parse: parseKeys,
   }),
   stripeApiKey: setting({
     flag: "stripe-api-key",
     environment: "STRIPE_API_KEY",
     argument: "<secret>",
-    describe: "Stripe's secret key; better set in the environment, where ps does not see it",
+    describe: "Stripe secret key; prefer the environment variable, which ps does not show",
     fallback: null,
     secret: true,
     parse: parseSecret,
@@ -183,19 +207,19 @@ function setting<T, Fallback extends string | null>(
 function parseBoolean(text: string): boolean {
   if (text === "true" || text === "1") return true;
   if (text === "false" || text === "0") return false;
-  throw new SettingError("is true or false");
+  throw new SettingError("must be true or false");
 }
 
 function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
   if (!(value >= least && value <= most))
-    throw new SettingError(`is a whole number from ${least} to ${most}`);
+    throw new SettingError(`must be a whole number from ${least} to ${most}`);
   return value;
 }
 
 function parseHttpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw new SettingError("is an http:// or https:// URL");
+    throw new SettingError("must be an http:// or https:// URL");
   return text.replace(/\/+$/, "");
 }
 
@@ -203,29 +227,47 @@ function parseOrigin(text: string): string {
   const url = parseHttpUrl(text);
   const { origin, pathname, search, hash, username, password } = new URL(url);
   if (pathname !== "/" || search + hash + username + password !== "") {
-    throw new SettingError("is http(s)://host or http(s)://host:port, with nothing after it");
+    throw new SettingError("must be http(s)://host or http(s)://host:port, with nothing after it");
   }
   return origin;
 }
 
 function parseHost(text: string): string {
-  if (!/^[A-Za-z0-9.:_-]{1,255}$/.test(text)) throw new SettingError("is a host name or an address");
+  if (!/^[A-Za-z0-9.:_-]{1,255}$/.test(text)) throw new SettingError("must be a host name or an address");
   return text;
 }
 
 function parseLogLevel(text: string): string {
   if (!/^(fatal|error|warn|info|debug|trace|silent)$/.test(text)) {
-    throw new SettingError("is one of fatal, error, warn, info, debug, trace, silent");
+    throw new SettingError("must be one of fatal, error, warn, info, debug, trace, silent");
   }
   return text;
 }
 
 function parseMetricsFile(text: string): string {
-  if (!text.endsWith(".prom")) throw new SettingError("ends in .prom: node exporter reads no other files");
+  if (!text.endsWith(".prom"))
+    throw new SettingError("must end in .prom: node exporter reads no other files");
   return resolve(text);
 }
 
 function parseSecret(text: string): string {
-  if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new SettingError("is 1 to 512 visible ASCII characters");
+  if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new SettingError("must be 1 to 512 visible ASCII characters");
   return text;
+}
+
+function parseAllowances(text: string): WebhookAllowances {
+  const kinds = text.split(",").map((kind) => kind.trim());
+  if (text !== "none" && !kinds.every((kind) => kind === "http" || kind === "private")) {
+    throw new SettingError("is none, http, private, or http,private");
+  }
+  return { http: kinds.includes("http"), private: kinds.includes("private") };
+}
+
+function parseKeys(text: string): SecretsKeys {
+  try {
+    return parseSecretsKeys(text, "it");
+  } catch (error) {
+    if (!(error instanceof SecretsKeyError)) throw error;
+    throw new SettingError(error.message.replace(/^it has to be/, "is"));
+  }
 }

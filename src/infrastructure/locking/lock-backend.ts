@@ -38,9 +38,15 @@ export interface AttemptRequest {
 
 export type Attempt =
   | { readonly kind: "acquired"; readonly tenure: Tenure }
-  | { readonly kind: "held"; readonly holder?: LockHolder; readonly advice?: string }
+  | ({ readonly kind: "held"; readonly advice?: string } & Refusal)
   /** Held, and the single waiter's place is taken by a live waiter of another process. */
-  | { readonly kind: "contended"; readonly waitingOwnerId: string; readonly holder?: LockHolder };
+  | ({ readonly kind: "contended"; readonly waitingOwnerId: string } & Refusal);
+
+export interface Refusal {
+  readonly holder?: LockHolder;
+  /** On the monotonic clock: when the answer is another one, if nothing happens until then. Absent: not known. */
+  readonly turnMs?: number;
+}
 
 /** One acquisition, from its success to its release. */
 export interface Tenure {

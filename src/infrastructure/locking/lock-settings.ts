@@ -1,6 +1,6 @@
 import type { LockObserver } from "../../application/ports/lock-observer";
 import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../application/ports/lock-timeout";
-import { Deadlines } from "./deadlines";
+import { Deadlines } from "./line/deadlines";
 import { systemLockClock, type LockClock } from "./lock-clock";
 
 /** What each provider may be given. */

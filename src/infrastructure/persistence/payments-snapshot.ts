@@ -6,10 +6,11 @@ import {
   parsePaymentId,
 } from "../../domain/identifiers";
 import type { Currency, Money } from "../../domain/money";
-import type { Operation } from "../../domain/operation";
-import type { PaymentEvent } from "../../domain/payment-events";
-import type { PaymentFacts } from "../../domain/payment-facts";
-import type { PaymentStatus } from "../../domain/payment-transitions";
+import type { Operation } from "../../domain/payment/operation";
+import type { PaymentEvent } from "../../domain/payment/events";
+import type { PaymentFacts } from "../../domain/payment/facts";
+import type { PaymentStatus } from "../../domain/payment/transitions";
+import { publicEventTypes, type PublicEvent } from "../../application/public-events/public-event";
 import { exponentBeforeItWasKept } from "./migrations/iso-4217-before-exponents";
 
 /** Everything that an in-memory store holds of one payment. */
@@ -112,18 +113,34 @@ const event = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 });
 
+/** Told as it was: what is in it is not read again here. */
+const publicEvent = z.strictObject({
+  id: z.string(),
+  type: z.enum(publicEventTypes),
+  at: instant,
+  merchant: parsed(parseMerchantId),
+  paymentId: paymentId.nullable(),
+  sequence: z.int().min(1).nullable(),
+  content: z.record(z.string(), z.unknown()),
+});
+
 /** Strict, so that a field that was forgotten here shows at the first snapshot and not at the first restore. */
 const snapshotSchema = z.strictObject({
-  format: z.union([z.literal(1), z.literal(2)]),
+  format: z.union([z.literal(1), z.literal(2), z.literal(3)]),
   payments: z.array(z.strictObject({ version: z.int().min(1), facts, events: z.array(event) })),
+  /** In the order of the feed. Formats 1 and 2 have none. */
+  publicEvents: z.array(publicEvent).optional(),
 });
 
 /** JSON: amounts are strings of digits, instants are ISO 8601. */
 export type PaymentsSnapshot = z.input<typeof snapshotSchema>;
 
-export function paymentsSnapshot(payments: readonly StoredPaymentContent[]): PaymentsSnapshot {
+export function paymentsSnapshot(
+  payments: readonly StoredPaymentContent[],
+  publicEvents: readonly PublicEvent[],
+): PaymentsSnapshot {
   return z.encode(snapshotSchema, {
-    format: 2,
+    format: 3,
     payments: payments.map(({ version, facts: stored, events }) => ({
       version,
       facts: {
@@ -134,17 +151,30 @@ export function paymentsSnapshot(payments: readonly StoredPaymentContent[]): Pay
       },
       events: events.map((one) => ({ ...one, data: { ...one.data } })),
     })),
+    publicEvents: publicEvents.map(({ id, type, at, merchant, paymentId: of, sequence, content }) => ({
+      id,
+      type,
+      at,
+      merchant,
+      paymentId: of,
+      sequence,
+      content: { ...content },
+    })),
   });
 }
 
 /** Throws, naming the field, on anything that is not a snapshot of this format. */
-export function restoredPayments(snapshot: unknown): readonly StoredPaymentContent[] {
+export function restoredPayments(snapshot: unknown): {
+  readonly payments: readonly StoredPaymentContent[];
+  readonly publicEvents: readonly PublicEvent[];
+} {
   const read = snapshotSchema.safeParse(snapshot);
   if (!read.success) throw new Error(`not a snapshot of payments: ${z.prettifyError(read.error)}`);
-  return read.data.payments.map((payment) => ({
+  const payments = read.data.payments.map((payment) => ({
     ...payment,
     facts: { ...payment.facts, operations: inOrderOfEnding(payment.facts.operations) },
   }));
+  return { payments, publicEvents: read.data.publicEvents ?? [] };
 }
 
 /** As the migration of the SQL stores does it: by the times, where nothing else was kept. */

@@ -2,14 +2,24 @@ import type { ApiKey, ApiKeyStore, NewApiKey } from "../../application/ports/api
 
 /** Half of the second within which the port promises that a revoked key is noticed. */
 const REMEMBERED_FOR_MS = 500;
+/** Only secrets that were found are kept, so that a stranger cannot fill this memory. */
+const MAX_REMEMBERED_KEYS = 10_000;
+
+/** A question that was asked at `askedAtMs`: its answer is as old as the question, not as young as its arrival. */
+interface Asked<Answer> {
+  readonly askedAtMs: number;
+  readonly answer: Promise<Answer>;
+}
 
 /**
- * Remembers answers for half a second, so that a store across a network is not asked for the same key with each
- * request. What is unknown is asked for each time: strangers cannot fill this memory.
+ * Remembers answers for half a second, so that a store is not asked for the same key with each request; requests that come
+ * while it is being asked share the question. What is unknown, or failed, is asked for again each time.
  */
 export class RememberedApiKeys implements ApiKeyStore {
-  private readonly found = new Map<string, { readonly key: ApiKey; readonly atMs: number }>();
-  private anyCreated: { readonly answer: boolean; readonly atMs: number } | undefined;
+  private readonly keys = new Map<string, Asked<ApiKey | null>>();
+  private anyCreated: Asked<boolean> | undefined;
+  /** There is no way back from it: revoking the last key does not open the server. */
+  private everCreated = false;
 
   constructor(
     private readonly store: ApiKeyStore,
@@ -29,30 +39,47 @@ export class RememberedApiKeys implements ApiKeyStore {
 
   async revoke(id: string, at: Date): Promise<ApiKey | null> {
     const revoked = await this.store.revoke(id, at);
-    this.found.clear();
+    this.keys.clear();
     return revoked;
   }
 
   async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
-    const known = this.found.get(secretHash);
-    if (known !== undefined && this.isFresh(known)) return known.key;
-    // The answer is as old as the question, not as young as its arrival.
-    const atMs = this.monotonicMs();
-    const key = await this.store.findBySecretHash(secretHash);
-    if (key === null) this.found.delete(secretHash);
-    else this.found.set(secretHash, { key, atMs });
+    const known = this.keys.get(secretHash);
+    if (known !== undefined && this.isFresh(known)) return known.answer;
+    const asked = this.ask(() => this.store.findBySecretHash(secretHash));
+    this.keys.delete(secretHash);
+    const oldest = this.keys.size >= MAX_REMEMBERED_KEYS ? this.keys.keys().next().value : undefined;
+    if (oldest !== undefined) this.keys.delete(oldest);
+    this.keys.set(secretHash, asked);
+    let key: ApiKey | null = null;
+    try {
+      key = await asked.answer;
+    } finally {
+      if (key === null && this.keys.get(secretHash) === asked) this.keys.delete(secretHash);
+    }
     return key;
   }
 
   async anyEverCreated(): Promise<boolean> {
-    if (this.anyCreated !== undefined && this.isFresh(this.anyCreated)) return this.anyCreated.answer;
-    const atMs = this.monotonicMs();
-    const answer = await this.store.anyEverCreated();
-    this.anyCreated = { answer, atMs };
-    return answer;
+    if (this.everCreated) return true;
+    if (this.anyCreated === undefined || !this.isFresh(this.anyCreated))
+      this.anyCreated = this.ask(() => this.store.anyEverCreated());
+    const asked = this.anyCreated;
+    try {
+      const ever = await asked.answer;
+      this.everCreated ||= ever;
+      return ever;
+    } catch (error) {
+      if (this.anyCreated === asked) this.anyCreated = undefined;
+      throw error;
+    }
   }
 
-  private isFresh({ atMs }: { readonly atMs: number }): boolean {
-    return this.monotonicMs() - atMs < REMEMBERED_FOR_MS;
+  private ask<Answer>(question: () => Promise<Answer>): Asked<Answer> {
+    return { askedAtMs: this.monotonicMs(), answer: question() };
+  }
+
+  private isFresh({ askedAtMs }: Asked<unknown>): boolean {
+    return this.monotonicMs() - askedAtMs < REMEMBERED_FOR_MS;
   }
 }

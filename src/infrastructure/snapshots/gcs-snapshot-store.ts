@@ -6,19 +6,13 @@ import {
   type SnapshotStore,
   type StoredManifest,
 } from "../../application/ports/snapshot-store";
-import {
-  missingBucket,
-  refusalOf,
-  resourceOf,
-  storeErrorOf,
-  type GcsResource,
-} from "../locking/lease/gcs-answers";
-import { createGcsClient } from "../locking/lease/gcs-client";
-import type { GcsLockLocation } from "../locking/lease/gcs-lock-location";
-import { MEDIA_REQUEST, mediaOf, refuseIfCutShort } from "../locking/lease/gcs-media";
-import { GcsRequests } from "../locking/lease/gcs-requests";
-import { uploadOf } from "../locking/lease/gcs-upload";
-import { TransientLeaseStoreError } from "../locking/lease/lease-record-store";
+import { missingBucket, refusalOf, resourceOf, storeErrorOf, type GcsResource } from "../gcs/gcs-answers";
+import { createGcsClient } from "../gcs/gcs-client";
+import type { GcsLockLocation } from "../gcs/gcs-location";
+import { MEDIA_REQUEST, mediaOf, refuseIfCutShort } from "../gcs/gcs-media";
+import { GcsRequests } from "../gcs/gcs-requests";
+import { uploadOf } from "../gcs/gcs-upload";
+import { TransientLeaseStoreError } from "../locking/lease/protocol/lease-record-store";
 
 export interface GcsSnapshotStoreSettings extends GcsLockLocation {
   readonly requestTimeoutMs?: number;

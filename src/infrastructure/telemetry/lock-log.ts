@@ -1,17 +1,17 @@
 import type { LockEvent, LockEventType, LockObserver } from "../../application/ports/lock-observer";
 
-type Level = "warn" | "info" | "debug" | "trace";
+export type LockLogLevel = "warn" | "info" | "debug" | "trace";
 
 /** As much of a structured logger as is needed here; pino is one. */
 export type LockLogger = {
-  readonly [level in Level]: (facts: object, message: string) => void;
+  readonly [level in LockLogLevel]: (facts: object, message: string) => void;
 } & {
-  /** Asked first: most of what happens to locks is told to nobody. */
-  isLevelEnabled(level: Level): boolean;
+  /** Asked first: most of what happens to locks is not logged. */
+  isLevelEnabled(level: LockLogLevel): boolean;
 };
 
-/** Nobody can do anything about a lock that works: what costs money or sleep comes first. */
-const LEVELS: Record<LockEventType, Level> = {
+/** A lock that works needs no attention: what costs money or sleep comes first. */
+const LEVELS: Record<LockEventType, LockLogLevel> = {
   lost: "warn",
   unavailable: "warn",
   timed_out: "info",
@@ -36,7 +36,7 @@ export function lockLog(logger: LockLogger): LockObserver {
   };
 }
 
-/** JSON has no bigint, and nobody reads fractions of a millisecond. */
+/** JSON has no bigint, and fractions of a millisecond are of no use. */
 function factsOf({ type: event, ...facts }: LockEvent): object {
   return {
     event,

@@ -16,12 +16,12 @@ export function lockMetrics(registry: Registry<PrometheusContentType>): LockObse
   const histogram = (name: string, help: string, buckets: number[]): Histogram<(typeof labelNames)[number]> =>
     new Histogram({ name: `holdfast_lock_${name}_seconds`, help, labelNames, buckets, registers });
 
-  const wait = histogram("wait", "From asking for a lock to having it", WAIT_BUCKETS_S);
-  const hold = histogram("hold", "From having a lock to the end of the section", HOLD_BUCKETS_S);
-  const contended = counter("contended", "Locks that somebody else had when they were asked for");
-  const timeouts = counter("timeouts", "Waits that ran out of their budget");
-  const cancellations = counter("cancellations", "Waits that their caller stopped");
-  const unavailable = counter("unavailable", "Waits that ended because the backend does not answer");
+  const wait = histogram("wait", "Time from requesting a lock to acquiring it", WAIT_BUCKETS_S);
+  const hold = histogram("hold", "Time from acquiring a lock to the end of its section", HOLD_BUCKETS_S);
+  const contended = counter("contended", "Requests for a lock that another caller held");
+  const timeouts = counter("timeouts", "Waits that reached their time limit");
+  const cancellations = counter("cancellations", "Waits that the caller cancelled");
+  const unavailable = counter("unavailable", "Waits that ended because the lock backend did not answer");
   const lost = counter("lost", "Locks that ended before their section did");
 
   const notify = (event: LockEvent): void => {

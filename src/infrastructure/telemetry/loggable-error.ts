@@ -7,7 +7,7 @@ export interface LoggableError {
   readonly cause?: LoggableError;
 }
 
-/** Causes of causes are told this deep. */
+/** Causes of causes are logged this deep. */
 const MAX_CAUSES = 4;
 
 /** A password in a URL, what comes behind an authentication scheme, and keys of the kinds that we or Stripe give out. */

@@ -1,7 +1,7 @@
 import type { SandboxEventType, SandboxObserver } from "../../application/sandboxes/sandbox-events";
 import type { LockLogger } from "./lock-log";
 
-/** What is lost or kept against somebody's will comes first. */
+/** What is lost, or kept although it should have ended, comes first. */
 const LEVELS: Record<SandboxEventType, "warn" | "info"> = {
   lost: "warn",
   kept: "warn",

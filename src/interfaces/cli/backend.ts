@@ -1,4 +1,4 @@
-import type { PassReport } from "../../application/operations/background-pass";
+import type { PassReport } from "../../application/background/background-pass";
 import type { LockInspector } from "../../application/ports/lock-inspector";
 import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockProvider } from "../../application/ports/lock-provider";
@@ -30,14 +30,16 @@ export interface SettingFlag {
 export interface ConfiguredBackend {
   entries(): readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
   /**
-   * Runs `work` with the store, migrated, and closes it afterwards. Only `keys` may do so beside a running server; whoever
-   * is to wait for one that has the data brings an observer, who is told of it.
+   * Runs `work` with the store, migrated, and closes it afterwards. Only the uses for keys may do so beside a running
+   * server; a command that is to wait for one that has the data brings an observer, which hears of it. Only `new-key`
+   * makes a store that does not exist.
    */
   withStore<T>(
-    use: "keys" | "reconcile" | "expire",
+    use: StoreUse,
     work: (store: StoreCommands) => Promise<T>,
     observer?: LockObserver,
   ): Promise<T>;
+  /** Refuses a store that does not exist. */
   migrate(observer: LockObserver): Promise<MigrationReport>;
   /**
    * Lends the locks of `run`, and closes them afterwards: within seconds, and at once when `enough` fires. What could not
@@ -68,6 +70,8 @@ export interface TaskLocks {
   /** Writes down that this child keeps the lock alive, where that can be written down. */
   nameChild(resourceId: string, pid: number): Promise<void>;
 }
+
+export type StoreUse = "new-key" | "keys" | "reconcile" | "expire";
 
 /** What can be done on the store itself. */
 export interface StoreCommands {

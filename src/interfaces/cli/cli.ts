@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Backend, ConfiguredBackend, Flags } from "./backend";
 import { configCommand } from "./commands/config";
+import { eventsCommand } from "./commands/events";
 import { expireCommand } from "./commands/expire";
 import { gatewayCommand } from "./commands/gateway";
 import { keysCommand } from "./commands/keys";
@@ -11,8 +12,10 @@ import { reconcileCommand } from "./commands/reconcile";
 import { reviewCommand } from "./commands/review";
 import { runCommandOnce } from "./commands/run";
 import { serveCommand } from "./commands/serve";
-import { exitStatus, statusOf } from "./exit-status";
+import { exitStatus, statusOf, UsageError } from "./exit-status";
+import { webhooksCommand } from "./commands/webhooks";
 import { Output, type Streams } from "./output";
+import { warningsOnStderr } from "./warnings-on-stderr";
 
 /** What each command is given: the configuration is read when it asks for it, and not for `--help`. */
 export interface CommandContext {
@@ -37,6 +40,7 @@ export async function runCli(
     const { json, quiet } = program.opts<{ json?: boolean; quiet?: boolean }>();
     return new Output(streams, { json: json === true, quiet: quiet === true });
   };
+  const isJson = asksForJson(argv);
   let status: number = exitStatus.done;
   const context: CommandContext = {
     configured: () => backend.configure(flagsOf(program.opts())),
@@ -47,22 +51,30 @@ export async function runCli(
     },
   };
   program
-    .description("Captures each payment exactly once, and runs one job at a time.")
+    .description("Capture each payment exactly once, and run one job at a time.")
     .version(backend.version)
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
-      writeErr: (text) => void streams.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "").replace(/^(?=.)/gm, "holdfast: ")),
+      // With --json, what was wrong is told once, as an object, where the command line ends.
+      writeErr: (text) => void (isJson || streams.stderr.write(text)),
+      outputError: (text, write) => write(withoutPrefix(text).replace(/^(?=.)/gm, "holdfast: ")),
     })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError("holdfast: try holdfast --help")
+    .showHelpAfterError("holdfast: see holdfast --help")
     .exitOverride()
-    .addOption(new Option("--config <file>", "configuration file (default: holdfast.toml, if it is there)"))
+    .addOption(new Option("--config <file>", "configuration file (default: holdfast.toml, if it exists)"))
     .addOption(
       new Option("--lock-timeout <seconds|infinite>", "how long to wait for a lock; 0 makes one attempt"),
     )
-    .addOption(new Option("--json", "print results as JSON"))
-    .addOption(new Option("--quiet", "no remarks on stderr, only errors"));
+    .addOption(
+      new Option(
+        "--json",
+        "print results as JSON, and errors and remarks as one JSON object per line on stderr",
+      ),
+    )
+    .addOption(
+      new Option("--quiet", "keep remarks back; errors, warnings and new idempotency keys are still printed"),
+    );
   for (const { flag, argument, describe, fallback } of backend.settingFlags) {
     const shown = fallback === null || argument === "" ? describe : `${describe} (default: ${fallback})`;
     program.addOption(new Option(argument === "" ? `--${flag}` : `--${flag} ${argument}`, shown));
@@ -72,7 +84,9 @@ export async function runCli(
     runCommandOnce,
     paymentsCommand,
     reviewCommand,
+    webhooksCommand,
     gatewayCommand,
+    eventsCommand,
     locksCommand,
     keysCommand,
     migrateCommand,
@@ -82,15 +96,26 @@ export async function runCli(
   ]) {
     program.addCommand(adopted(make(context), program));
   }
+  const leaveWarnings = warningsOnStderr((message) => output().warn(message));
   try {
     await program.parseAsync(argv, { from: "user" });
+    // A warning of the last moment is told in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.usage;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitStatus.done;
+      if (isJson) new Output(streams, { json: true, quiet: false }).failure(usageErrorOf(error));
+      return exitStatus.usage;
+    }
     const planned = statusOf(error);
-    if (planned === null) output().error(describeDefect(error));
-    else output().failure(error as Error);
+    // What is refused while the command line is still being read knows no flags yet.
+    const told = isJson ? new Output(streams, { json: true, quiet: false }) : output();
+    if (planned === null) told.defect(error);
+    else told.failure(error as Error);
     return planned ?? exitStatus.failed;
+  } finally {
+    leaveWarnings();
   }
 }
 
@@ -110,6 +135,19 @@ function flagsOf(options: Record<string, unknown>): Flags {
   return Object.fromEntries(entries) as Flags;
 }
 
-function describeDefect(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** Read before the command line is: an error in it has to be told in the right form, too. What follows `--` is not ours. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end === -1 ? argv.length : end).includes("--json");
+}
+
+function withoutPrefix(message: string): string {
+  return message.replace(/^error: /, "");
+}
+
+/** Where only a group of commands was named, the parser shows its help and has no words for it. */
+function usageErrorOf({ code, message }: CommanderError): UsageError {
+  return new UsageError(
+    code === "commander.help" ? "name a command: --help lists them" : withoutPrefix(message),
+  );
 }

@@ -8,9 +8,10 @@ export function noticeOnStderr(output: Output): WaitingNotice {
   // that, and a command that inherits a non-blocking stderr fails in the middle of a long line. For the same reason
   // nothing here touches `process.stdin`.
   const { stderr } = process;
-  const rewritable = stderr.isTTY && process.env["TERM"] !== "dumb";
+  const rewritable = stderr.isTTY && process.env["TERM"] !== "dumb" && !output.isJson;
   return new WaitingNotice({
     write: (text) => void (output.isQuiet || stderr.write(text)),
+    note: (text) => output.note(text),
     columns: () => (rewritable ? stderr.columns : 0),
     nowMs: () => performance.now(),
     wallMs: () => Date.now(),

@@ -5,6 +5,7 @@ import type { GatewayMovesParts } from "./endpoints/gateway/list-gateway-moves";
 import { listGatewayMoves } from "./endpoints/gateway/list-gateway-moves";
 import { observePayment, type ObservationParts } from "./endpoints/gateway/observe-payment";
 import type { Endpoint } from "./endpoints/endpoint";
+import type { WaitingReaders } from "./endpoints/events/waiting-readers";
 import { mount } from "./endpoints/mount";
 import { paymentEndpoints } from "./endpoints/payments/payment-endpoints";
 import type { PaymentParts, PaymentUseCases } from "./endpoints/payments/payment-parts";
@@ -18,6 +19,8 @@ import { downGauge } from "./endpoints/service/readiness";
 import { serviceEndpoints } from "./endpoints/service/service-endpoints";
 import { mountDocsFiles } from "./endpoints/service/show-docs";
 import { showMetrics, type MetricsParts } from "./endpoints/service/show-metrics";
+import { webhookEndpoints } from "./endpoints/webhooks/webhook-endpoints";
+import type { WebhookUseCases } from "./endpoints/webhooks/webhook-parts";
 import { openApiDocument } from "./openapi/openapi-document";
 import { errorHandler, routeNotFound } from "./problems/error-handler";
 import { RequestError } from "./problems/request-error";
@@ -27,25 +30,32 @@ import { requestHistogram } from "./server/http-metrics";
 
 /** What all endpoints need, and what only some instances have. */
 export interface HttpAppParts
-  extends
-    PaymentUseCases,
-    ReviewParts,
-    ObservationParts,
-    LockParts,
-    ReadinessParts,
-    Partial<MetricsParts>,
-    Partial<GatewayMovesParts> {
+  extends PaymentUseCases, ReviewParts, ObservationParts, LockParts, ReadinessParts {
   readonly authenticate: Pick<AuthenticateCaller, "execute">;
   readonly logger: Logger;
   /** Of the program, for `/openapi.json`. */
   readonly version: string;
-  /** Left out where there are none. */
-  readonly sandboxes?: SandboxParts["sandboxes"];
+  readonly readers: WaitingReaders;
+  /** These are left out where there are none, and then they have no routes. */
+  readonly metrics?: MetricsParts["metrics"] | undefined;
+  readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
+  readonly webhooks?: WebhookUseCases | undefined;
+  readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
 }
 
 /** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {
-  const { authenticate, lifecycle, lockTimeouts, logger, metrics, sandboxes, gatewayMoves, version } = parts;
+  const {
+    authenticate,
+    lifecycle,
+    readers,
+    lockTimeouts,
+    logger,
+    metrics,
+    sandboxes,
+    gatewayMoves,
+    version,
+  } = parts;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -53,7 +63,7 @@ export function createHttpApp(parts: HttpAppParts): Express {
 
   app.use(accessLog(logger, metrics === undefined ? undefined : requestHistogram(metrics)));
   app.use((request, response, next) => {
-    // As soon as this instance says that it goes: whoever comes now comes back over a new connection, to another one.
+    // As soon as this instance says that it goes: callers come back over a new connection, to another instance.
     if (!lifecycle.isReady) response.setHeader("Connection", "close");
     // HTTP/1.1 asks servers to refuse this. Node would, too, but without a word.
     if (request.headers.host === undefined && request.httpVersion === "1.1") {
@@ -65,13 +75,15 @@ export function createHttpApp(parts: HttpAppParts): Express {
   const knowCaller = authenticated(authenticate);
   const add = <Parts>(endpoints: readonly Endpoint<Parts>[], theirs: Parts) =>
     mount(app, endpoints, theirs, knowCaller);
-  const live: PaymentParts = { inWorld: (work) => work(parts), lockTimeouts, lifecycle };
+  const live: PaymentParts = { inWorld: (work) => work(parts), lockTimeouts, lifecycle, readers };
   let json: string | undefined;
   const document = () => (json ??= JSON.stringify(openApiDocument(version)));
 
   add(paymentEndpoints, live);
+  const { webhooks } = parts;
+  if (webhooks !== undefined) add(webhookEndpoints, { inWebhooks: (work) => work(webhooks), lifecycle });
   add(reviewEndpoints, parts);
-  if (sandboxes !== undefined) add(sandboxEndpoints, { sandboxes, lockTimeouts, lifecycle });
+  if (sandboxes !== undefined) add(sandboxEndpoints, { sandboxes, lockTimeouts, lifecycle, readers });
   add([listLocks], parts);
   if (gatewayMoves !== undefined) add([listGatewayMoves], { gatewayMoves });
   add([observePayment], parts);

@@ -1,6 +1,6 @@
 import { sandboxResourceId, type SandboxId } from "../../../src/application/sandboxes/sandbox-ids";
-import { manifestText } from "../../../src/application/sandboxes/sandbox-manifest";
-import { Gate, settled } from "../../support/gate";
+import { manifestText } from "../../../src/application/sandboxes/snapshots/sandbox-manifest";
+import { Gate, settled } from "../../support/fakes/gate";
 import {
   authorize,
   merchant,
@@ -9,7 +9,7 @@ import {
   SandboxInstances,
   silence,
   type SandboxInstance,
-} from "../../support/sandbox-instances";
+} from "../../support/worlds/sandbox-instances";
 
 let instances: SandboxInstances;
 let a: SandboxInstance;
@@ -47,7 +47,7 @@ async function hanging({ sandboxes }: SandboxInstance, id: SandboxId) {
 }
 
 describe("a checkpoint", () => {
-  test("is not the one that counts if the lease ended while it was uploaded, even if nobody else came", async () => {
+  test("a checkpoint is not the one that counts if the lease ended while it was uploaded, even if nobody else came", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "unsaved");
     const before = await instances.manifest(id);
@@ -61,7 +61,7 @@ describe("a checkpoint", () => {
     expect(await instances.manifest(id)).toEqual(before);
   });
 
-  test("never counts more than one that began after it", async () => {
+  test("a checkpoint never counts more than one that began after it", async () => {
     const id = await newSandbox(a);
     const upload = heldUp(a, "putSnapshot");
     await authorize(a, id, "one");
@@ -97,7 +97,7 @@ describe("a checkpoint", () => {
     expect(await instances.shared.snapshotNames(id)).toContain(name);
   });
 
-  test("that finds another's manifest ends the sandbox at once: its lease is not believed any more", async () => {
+  test("a checkpoint that finds another's manifest ends the sandbox at once: its lease is not believed any more", async () => {
     const id = await newSandbox(a);
     const stored = await instances.shared.readManifest(id);
     const manifest = await instances.manifest(id);
@@ -111,7 +111,7 @@ describe("a checkpoint", () => {
 });
 
 describe("a request that outlasts everything", () => {
-  test("does not keep a sandbox that is lost meanwhile from leaving", async () => {
+  test("a request that outlasts everything does not keep a sandbox that is lost meanwhile from leaving", async () => {
     const id = await newSandbox(a);
     const request = await hanging(a, id);
     let left: boolean | undefined;
@@ -124,7 +124,7 @@ describe("a request that outlasts everything", () => {
     request.leave.open();
   });
 
-  test("is told that there is no such sandbox if it was deleted meanwhile", async () => {
+  test("a request that outlasts everything is told that there is no such sandbox if it was deleted meanwhile", async () => {
     const id = await newSandbox(a);
     const request = await hanging(a, id);
     await instances.passing(a.sandboxes.delete(id, merchant));

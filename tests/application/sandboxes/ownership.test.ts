@@ -2,7 +2,7 @@ import { LockTimeoutError } from "../../../src/application/ports/lock-errors";
 import { SnapshotStoreError } from "../../../src/application/ports/snapshot-store";
 import { sandboxResourceId } from "../../../src/application/sandboxes/sandbox-ids";
 import { parseMerchantId } from "../../../src/domain/identifiers";
-import { Gate, settled } from "../../support/gate";
+import { Gate, settled } from "../../support/fakes/gate";
 import {
   authorize,
   capture,
@@ -13,7 +13,7 @@ import {
   silence,
   unknownId,
   type SandboxInstance,
-} from "../../support/sandbox-instances";
+} from "../../support/worlds/sandbox-instances";
 
 let instances: SandboxInstances;
 let a: SandboxInstance;
@@ -45,7 +45,7 @@ function busy({ sandboxes }: SandboxInstance, id: Parameters<typeof references>[
 }
 
 describe("a sandbox goes from one instance to another", () => {
-  test("with everything that was acknowledged, and its owner's handler is called once", async () => {
+  test("a sandbox goes from one instance to another with everything that was acknowledged, and its owner's handler is called once", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "one");
     await authorize(a, id, "two");
@@ -78,7 +78,7 @@ describe("a sandbox goes from one instance to another", () => {
     expect(new Set(fences).size).toBe(19);
   });
 
-  test("after its requests under way are answered; those that come meanwhile wait, and are told where it is", async () => {
+  test("a sandbox goes from one instance to another after its requests under way are answered; those that come meanwhile wait, and are told where it is", async () => {
     const id = await newSandbox(a);
     const first = busy(a, id);
     await first.inside;
@@ -94,7 +94,7 @@ describe("a sandbox goes from one instance to another", () => {
     await expect(instances.passing(late)).rejects.toMatchObject({ code: "sandbox_elsewhere" });
   });
 
-  test("also when a request hangs: it is not answered as done, and what it did after the last checkpoint is not there", async () => {
+  test("a sandbox goes from one instance to another also when a request hangs: it is not answered as done, and what it did after the last checkpoint is not there", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "before");
     const hanging = busy(a, id);
@@ -140,7 +140,7 @@ describe("a sandbox goes from one instance to another", () => {
     },
   );
 
-  test("not while another waits for it: a third is told at once, by attach and by request", async () => {
+  test("a sandbox goes from one instance to another not while another waits for it: a third is told at once, by attach and by request", async () => {
     const id = await newSandbox(a);
     const first = busy(a, id);
     await first.inside;
@@ -157,7 +157,7 @@ describe("a sandbox goes from one instance to another", () => {
     expect(c.owned.size).toBe(0);
   });
 
-  test("never because a request came", async () => {
+  test("a sandbox goes from one instance to another never because a request came", async () => {
     const id = await newSandbox(a);
     await expect(references(b, id)).rejects.toMatchObject({ code: "sandbox_elsewhere" });
     await instances.pass(30_000);
@@ -185,7 +185,7 @@ describe("a sandbox goes from one instance to another", () => {
 });
 
 describe("the owner keeps it and serves on", () => {
-  test("when the last checkpoint of a hand-off fails; the waiter times out, and who waited here is served", async () => {
+  test("the owner keeps it and serves on when the last checkpoint of a hand-off fails; the waiter times out, and who waited here is served", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "unsaved");
     a.store.next("putSnapshot", async () => {
@@ -204,7 +204,7 @@ describe("the owner keeps it and serves on", () => {
     expect(await references(c, id)).toEqual(["unsaved"]);
   });
 
-  test("when it cannot be deleted, and then gives it to whoever asked meanwhile", async () => {
+  test("the owner keeps it and serves on when it cannot be deleted, and then gives it to whoever asked meanwhile", async () => {
     const id = await newSandbox(a);
     const gate = new Gate();
     a.store.next("removeSandbox", async () => {
@@ -299,7 +299,7 @@ describe("the lock is released on every path", () => {
 });
 
 describe("an owner that has lost its sandbox", () => {
-  test("drops it at once, fails its requests, checkpoints nothing, and has it again when asked again", async () => {
+  test("an owner that has lost its sandbox drops it at once, fails its requests, checkpoints nothing, and has it again when asked again", async () => {
     const id = await newSandbox(a);
     await a.sandboxes.checkpoint(id, merchant);
     await authorize(a, id, "unsaved");
@@ -317,7 +317,7 @@ describe("an owner that has lost its sandbox", () => {
     expect(await references(a, id)).toEqual([]);
   });
 
-  test("because it was stalled: it answers nothing more from memory, though no timer has told it yet", async () => {
+  test("an owner that has lost its sandbox because it was stalled: it answers nothing more from memory, though no timer has told it yet", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "unsaved");
     const under = busy(a, id);
@@ -351,7 +351,7 @@ describe("an owner that has lost its sandbox", () => {
     expect(await references(b, id)).toEqual(["newer"]);
   });
 
-  test("is refused by the manifest even if it believes in its lease", async () => {
+  test("an owner that has lost its sandbox is refused by the manifest even if it believes in its lease", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "unsaved");
     const written = new Gate();
@@ -372,7 +372,7 @@ describe("an owner that has lost its sandbox", () => {
     expect(await instances.manifest(id)).toEqual(manifest);
   });
 
-  test("between acquiring and claiming does not take over a newer tenure's world", async () => {
+  test("an owner that has lost its sandbox between acquiring and claiming does not take over a newer tenure's world", async () => {
     const id = await newSandbox(a);
     await instances.passing(a.sandboxes.detach(id));
     const reading = new Gate();
@@ -395,7 +395,7 @@ describe("an owner that has lost its sandbox", () => {
 });
 
 describe("a sandbox that nobody alive owns", () => {
-  test("is attached by whoever is asked, once for all who ask", async () => {
+  test("a sandbox that nobody alive owns is attached by whoever is asked, once for all who ask", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "saved");
     await instances.passing(a.sandboxes.detach(id));
@@ -404,7 +404,7 @@ describe("a sandbox that nobody alive owns", () => {
     expect(types(b)).toEqual(["attached"]);
   });
 
-  test("because its owner died: not before the lease is over, and then with the last checkpoint", async () => {
+  test("a sandbox that nobody alive owns because its owner died: not before the lease is over, and then with the last checkpoint", async () => {
     const id = await newSandbox(a);
     await authorize(a, id, "saved");
     await a.sandboxes.checkpoint(id, merchant);
@@ -417,7 +417,7 @@ describe("a sandbox that nobody alive owns", () => {
     a.process.store.clear();
   });
 
-  test("is not attached for another merchant's request, to whom it does not exist", async () => {
+  test("a sandbox that nobody alive owns is not attached for another merchant's request, to whom it does not exist", async () => {
     const id = await newSandbox(a);
     await instances.passing(a.sandboxes.detach(id));
     const other = parseMerchantId("other");
@@ -438,7 +438,7 @@ describe("a sandbox that nobody alive owns", () => {
 });
 
 describe("deleting", () => {
-  test("takes manifest and snapshots, wherever it was, and what comes later finds nothing", async () => {
+  test("deleting takes manifest and snapshots, wherever it was, and what comes later finds nothing", async () => {
     for (const where of ["here", "nowhere"]) {
       const id = await newSandbox(a);
       await a.sandboxes.checkpoint(id, merchant);
@@ -452,7 +452,7 @@ describe("deleting", () => {
     }
   });
 
-  test("waits for requests under way; those that come meanwhile are told that it is gone", async () => {
+  test("deleting waits for requests under way; those that come meanwhile are told that it is gone", async () => {
     const id = await newSandbox(a);
     const first = busy(a, id);
     await first.inside;
@@ -466,7 +466,7 @@ describe("deleting", () => {
     await expect(late).rejects.toMatchObject({ code: "sandbox_not_found" });
   });
 
-  test("is the owner's to do", async () => {
+  test("deleting is the owner's to do", async () => {
     const id = await newSandbox(a);
     await expect(b.sandboxes.delete(id, merchant)).rejects.toMatchObject({
       code: "sandbox_elsewhere",

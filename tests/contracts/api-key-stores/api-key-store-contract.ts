@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ApiKeyStore, NewApiKey } from "../../../src/application/ports/api-key-store";
 import { parseMerchantId } from "../../../src/domain/identifiers";
-import { after, NOON } from "../../support/payments";
+import { after, NOON } from "../../support/worlds/payments";
 
 export interface ApiKeyStoreHarness {
   readonly store: ApiKeyStore;
@@ -25,14 +25,14 @@ export function describeApiKeyStore(name: string, make: () => Promise<ApiKeyStor
       await harness.close();
     });
 
-    it("gives back a key by the hash of its secret, and never the hash", async () => {
+    it("a store of API keys gives back a key by the hash of its secret, and never the hash", async () => {
       const { secretHash, ...shown } = key({ operator: true, name: "till 3" });
       expect(await store.create({ ...shown, secretHash })).toEqual({ ...shown, revokedAt: null });
       expect(await store.findBySecretHash(secretHash)).toEqual({ ...shown, revokedAt: null });
       expect(JSON.stringify(await store.list())).not.toContain(secretHash);
     });
 
-    it("knows nobody by another secret", async () => {
+    it("a store of API keys knows nobody by another secret", async () => {
       await store.create(key());
       expect(await store.findBySecretHash("0".repeat(64))).toBeNull();
       expect(await store.findBySecretHash("")).toBeNull();
@@ -51,13 +51,13 @@ export function describeApiKeyStore(name: string, make: () => Promise<ApiKeyStor
       expect(await store.revoke(randomUUID(), NOON)).toBeNull();
     });
 
-    it("lists keys, the oldest first", async () => {
+    it("a store of API keys lists keys, the oldest first", async () => {
       const [first, second, third] = [after(0), after(2), after(1)].map((createdAt) => key({ createdAt }));
       for (const each of [first, second, third]) await store.create(each!);
       expect((await store.list()).map(({ id }) => id)).toEqual([first!.id, third!.id, second!.id]);
     });
 
-    it("remembers that there once was a key when the last one is revoked", async () => {
+    it("a store of API keys remembers that there once was a key when the last one is revoked", async () => {
       expect(await store.anyEverCreated()).toBe(false);
       const made = key();
       await store.create(made);
@@ -66,7 +66,7 @@ export function describeApiKeyStore(name: string, make: () => Promise<ApiKeyStor
       expect(await store.anyEverCreated()).toBe(true);
     });
 
-    it("shows another process what was created and revoked, within a second", async () => {
+    it("a store of API keys shows another process what was created and revoked, within a second", async () => {
       const elsewhere = harness.elsewhere ?? store;
       const made = key();
       expect(await elsewhere.anyEverCreated()).toBe(false);

@@ -1,4 +1,4 @@
-import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/in-memory-api-key-store";
+import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/memory/in-memory-api-key-store";
 import { describeApiKeyStore } from "./api-key-store-contract";
 
 describeApiKeyStore("InMemoryApiKeyStore", async () => ({

@@ -1,7 +1,7 @@
 import { RememberedApiKeys } from "../../../src/infrastructure/persistence/remembered-api-keys";
-import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql-api-key-store";
-import { migratedPostgres } from "../../support/migrated-postgres";
-import { describeWithPostgresSchemas } from "../../support/servers";
+import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql/sql-api-key-store";
+import { migratedPostgres } from "../../support/servers/migrated-postgres";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { describeApiKeyStore } from "./api-key-store-contract";
 
 // Each test makes the whole schema, on a server that others use, too.

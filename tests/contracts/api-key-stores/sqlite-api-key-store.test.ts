@@ -1,5 +1,5 @@
-import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql-api-key-store";
-import { openMigrated, temporarySqlite } from "../../support/temporary-sqlite";
+import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql/sql-api-key-store";
+import { openMigrated, temporarySqlite } from "../../support/worlds/temporary-sqlite";
 import { describeApiKeyStore } from "./api-key-store-contract";
 
 describeApiKeyStore("SqlApiKeyStore on SQLite", async () => {

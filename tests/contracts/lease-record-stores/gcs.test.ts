@@ -1,5 +1,5 @@
-import { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs-lease-record-store";
-import { openGcsWorld, whenNotThrottled } from "../../support/gcs-locks";
+import { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs/gcs-lease-record-store";
+import { openGcsWorld, whenNotThrottled } from "../../support/servers/gcs-locks";
 import { describeLeaseRecordStoreContract } from "./lease-record-store-contract";
 
 // The service itself takes one change per second and object.

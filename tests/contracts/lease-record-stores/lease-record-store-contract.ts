@@ -41,7 +41,7 @@ export function describeLeaseRecordStoreContract(harness: LeaseRecordStoreHarnes
         await world.putText(A, storedText(vector));
         const told = await world.store.read(A).then(String, (error: Error) => error.message);
         expect(told).toBe(
-          `${world.place(A)} is not a lease record (${flaw}), and counts as held: look at it, and remove it when nobody holds this lock`,
+          `${world.place(A)} is not a lease record (${flaw}), and counts as held: look at it, and remove it when this lock has no holder`,
         );
       }
     });

@@ -1,5 +1,5 @@
-import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory-lease-record-store";
-import { VirtualLockClock } from "../../support/virtual-lock-clock";
+import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
+import { VirtualLockClock } from "../../support/fakes/virtual-lock-clock";
 import { describeLeaseRecordStoreContract } from "./lease-record-store-contract";
 
 let clock: VirtualLockClock;

@@ -1,6 +1,6 @@
-import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres-lease-record-store";
-import { query } from "../../support/postgres-locks";
-import { describeWithPostgresSchemas } from "../../support/servers";
+import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres/postgres-lease-record-store";
+import { query } from "../../support/servers/postgres-locks";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { describeLeaseRecordStoreContract } from "./lease-record-store-contract";
 
 describeWithPostgresSchemas("on PostgreSQL", (server) => {

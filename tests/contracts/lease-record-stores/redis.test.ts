@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
-import { RedisLeaseRecordStore } from "../../../src/infrastructure/locking/lease/redis-lease-record-store";
-import { describeWithRedis } from "../../support/servers";
+import { RedisLeaseRecordStore } from "../../../src/infrastructure/locking/lease/redis/redis-lease-record-store";
+import { describeWithRedis } from "../../support/servers/servers";
 import { describeLeaseRecordStoreContract } from "./lease-record-store-contract";
 
 describeWithRedis("on Redis", (server) => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
-import { typescriptChild } from "../../support/typescript-child";
+import { typescriptChild } from "../../support/children/typescript-child";
 
 describe.each(["kernel", "exclusive-create"] as const)("in %s mode", (mode) => {
   describeLockProvider(
@@ -13,7 +13,7 @@ describe.each(["kernel", "exclusive-create"] as const)("in %s mode", (mode) => {
       layers: ["lends", "keeps callers apart", "keeps processes apart"],
       open: async () => {
         const directory = mkdtempSync(join(tmpdir(), "holdfast-file-contract-"));
-        const locks = new FileLockProvider({ directory, mode });
+        const locks = new FileLockProvider(directory, { mode });
         // Binds the directory before a child comes that is told no mode.
         await locks.withLock("first", async () => {});
         return {

@@ -1,14 +1,14 @@
-import { GcsLeaseLockProvider } from "../../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
-import type { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs-lease-record-store";
-import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/lease-record-store";
+import { GcsLockProvider } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
+import type { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs/gcs-lease-record-store";
+import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
 import { describeLockProvider } from "../../../src/lock-contract";
 import { nextMillisecond } from "../../support/next-millisecond";
-import { openGcsWorld } from "../../support/gcs-locks";
+import { openGcsWorld } from "../../support/servers/gcs-locks";
 
 describeLockProvider(
   { describe, it },
   {
-    name: GcsLeaseLockProvider.name,
+    name: GcsLockProvider.name,
     layers: [
       "lends",
       "keeps callers apart",

@@ -1,13 +1,13 @@
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
 
 describeLockProvider(
   { describe, it },
   {
-    name: "InMemoryLockProvider",
+    name: "MemoryLockProvider",
     layers: ["lends", "keeps callers apart"],
     open: () => {
-      const locks = new InMemoryLockProvider();
+      const locks = new MemoryLockProvider();
       return { locks, leftovers: () => locks.size };
     },
   },

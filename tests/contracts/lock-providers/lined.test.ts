@@ -1,6 +1,6 @@
-import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-lock-provider";
+import { LinedLockProvider } from "../../../src/infrastructure/locking/line/lined-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
-import { FakeLockServer } from "../../support/fake-lock-backend";
+import { FakeLockServer } from "../../support/fakes/fake-lock-backend";
 
 describeLockProvider(
   { describe, it },

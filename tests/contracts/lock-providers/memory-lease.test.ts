@@ -1,6 +1,6 @@
 import { LeaseLockProvider } from "../../../src/infrastructure/locking/lease/lease-lock-provider";
-import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/lease-record-store";
-import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory-lease-record-store";
+import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
+import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
 import { describeLockProvider } from "../../../src/lock-contract";
 
 /** Short, so that a holder notices within a third of it that its record is gone. */

@@ -1,4 +1,4 @@
-import { NoOpLockProvider } from "../../../src/infrastructure/locking/no-op-lock-provider";
+import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
 import { failedTests } from "../../support/failed-contract-tests";
 
@@ -8,8 +8,8 @@ describeLockProvider({ describe, it }, { name: "NoOpLockProvider", layers: ["len
 
 it("NoOpLockProvider fails the layer that it does not claim", async () => {
   const failed = await failedTests("keeps callers apart", open);
-  expect(failed).toContain("serializes sections of one id");
+  expect(failed).toContain("the provider serializes sections of one id");
   expect(failed).toContain(
-    "makes one attempt with timeout 0, and rejects with LockTimeoutError while somebody is inside",
+    "the provider makes one attempt with timeout 0, and rejects with LockTimeoutError while somebody is inside",
   );
 });

@@ -1,13 +1,13 @@
 import { LeaseLockProvider } from "../../../src/infrastructure/locking/lease/lease-lock-provider";
-import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres-lease-record-store";
+import { PostgresLeaseRecordStore } from "../../../src/infrastructure/locking/lease/postgres/postgres-lease-record-store";
 import { describeLockProvider } from "../../../src/lock-contract";
 import { nextMillisecond } from "../../support/next-millisecond";
-import { QUICK_LEASE } from "../../support/gcs-locks";
-import { query } from "../../support/postgres-locks";
-import { refuseReleases } from "../../support/refuse-releases";
-import { describeWithPostgresSchemas } from "../../support/servers";
-import { tcpRelayTo } from "../../support/tcp-relay";
-import { typescriptChild } from "../../support/typescript-child";
+import { QUICK_LEASE } from "../../support/servers/gcs-locks";
+import { query } from "../../support/servers/postgres-locks";
+import { refuseReleases } from "../../support/fakes/refuse-releases";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
+import { tcpRelayTo } from "../../support/servers/tcp-relay";
+import { typescriptChild } from "../../support/children/typescript-child";
 
 describeWithPostgresSchemas("leases in rows of PostgreSQL", (server) => {
   let schemas = 0;

@@ -1,9 +1,9 @@
 import { PostgresLockProvider } from "../../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
-import { query, terminateHolder } from "../../support/postgres-locks";
-import { describeWithPostgresSchemas } from "../../support/servers";
-import { tcpRelayTo } from "../../support/tcp-relay";
-import { typescriptChild } from "../../support/typescript-child";
+import { query, terminateHolder } from "../../support/servers/postgres-locks";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
+import { tcpRelayTo } from "../../support/servers/tcp-relay";
+import { typescriptChild } from "../../support/children/typescript-child";
 
 describeWithPostgresSchemas("on PostgreSQL", (server) => {
   let schemas = 0;

@@ -1,18 +1,18 @@
 import { Redis } from "ioredis";
-import { RedisLeaseLockProvider } from "../../../src/infrastructure/locking/lease/redis-lease-lock-provider";
+import { RedisLockProvider } from "../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import { describeLockProvider } from "../../../src/lock-contract";
-import { QUICK_LEASE } from "../../support/gcs-locks";
+import { QUICK_LEASE } from "../../support/servers/gcs-locks";
 import { nextMillisecond } from "../../support/next-millisecond";
-import { refuseReleases } from "../../support/refuse-releases";
-import { describeWithRedis } from "../../support/servers";
-import { tcpRelayTo } from "../../support/tcp-relay";
-import { typescriptChild } from "../../support/typescript-child";
+import { refuseReleases } from "../../support/fakes/refuse-releases";
+import { describeWithRedis } from "../../support/servers/servers";
+import { tcpRelayTo } from "../../support/servers/tcp-relay";
+import { typescriptChild } from "../../support/children/typescript-child";
 
 describeWithRedis("on Redis", (server) => {
   describeLockProvider(
     { describe, it },
     {
-      name: RedisLeaseLockProvider.name,
+      name: RedisLockProvider.name,
       layers: [
         "lends",
         "keeps callers apart",
@@ -26,9 +26,9 @@ describeWithRedis("on Redis", (server) => {
         const { keyPrefix } = server;
         const relay = await tcpRelayTo(server.url);
         const { url } = relay;
-        const opened: RedisLeaseLockProvider[] = [];
-        const provider = (): RedisLeaseLockProvider => {
-          const made = new RedisLeaseLockProvider(url, { keyPrefix, lease: QUICK_LEASE });
+        const opened: RedisLockProvider[] = [];
+        const provider = (): RedisLockProvider => {
+          const made = new RedisLockProvider(url, { keyPrefix, lease: QUICK_LEASE });
           opened.push(made);
           return made;
         };

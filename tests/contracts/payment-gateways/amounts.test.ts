@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
 import { money, parseCurrency, type Currency } from "../../../src/domain/money";
-import { minorUnitDigits } from "../../../src/domain/iso-4217";
-import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
+import { minorUnitDigits } from "../../../src/domain/currencies";
+import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { fromStripeAmount, toStripeAmount } from "../../../src/infrastructure/gateways/stripe/stripe-amount";
 import { startStripe } from "./stripe-gateway-harness";
@@ -35,12 +35,12 @@ function authorize(gateway: PaymentGateway, code: string, paymentMethod: string,
 }
 
 describe("the amount that a gateway is told, in every currency", () => {
-  it("is in the file for each gateway", () => {
+  it("the amount that a gateway is told, in every currency is in the file for each gateway", () => {
     for (const amounts of Object.values(gateways)) expect(Object.keys(amounts).sort()).toEqual(currencies);
     expect(minorUnits).toContain(SENT);
   });
 
-  it("is the file's for Stripe, and there and back the same", () => {
+  it("the amount that a gateway is told, in every currency is the file's for Stripe, and there and back the same", () => {
     const told = currencies.map((code) => [
       code,
       minorUnits.map((units) => toStripeAmount(money(BigInt(units), code as Currency))),
@@ -55,7 +55,7 @@ describe("the amount that a gateway is told, in every currency", () => {
     }
   });
 
-  it("is what a request to Stripe really says", async () => {
+  it("the amount that a gateway is told, in every currency is what a request to Stripe really says", async () => {
     const { standIn, gateway, stop } = await startStripe();
     try {
       const told: Record<string, number | string> = {};
@@ -71,7 +71,7 @@ describe("the amount that a gateway is told, in every currency", () => {
     }
   });
 
-  it("is what the simulated gateway moves", async () => {
+  it("the amount that a gateway is told, in every currency is what the simulated gateway moves", async () => {
     const gateway = new SimulatedGateway({
       ledger: new InMemoryGatewayLedger(),
       clock: { now: () => new Date("2026-11-18T09:00:00.000Z") },

@@ -6,7 +6,7 @@ import type {
   MovementRequest,
 } from "../../../src/application/ports/payment-gateway";
 import { money, parseCurrency, type Money } from "../../../src/domain/money";
-import type { OperationKind } from "../../../src/domain/operation";
+import type { OperationKind } from "../../../src/domain/payment/operation";
 import type { GatewayUnderTest, PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
 
 const kinds: readonly OperationKind[] = ["authorize", "capture", "void", "refund"];
@@ -32,7 +32,7 @@ export function describePaymentGatewayContract(harness: PaymentGatewayHarness): 
     });
     afterEach(() => under.stop());
 
-    it("remembers its keys for a time that can be added to a date", () => {
+    it("a payment gateway remembers its keys for a time that can be added to a date", () => {
       expect(under.gateway.remembersKeysForMs).toBeGreaterThan(0);
       expect(new Date(Date.now() + under.gateway.remembersKeysForMs).getTime()).not.toBeNaN();
     });

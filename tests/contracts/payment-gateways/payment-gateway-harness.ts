@@ -1,6 +1,6 @@
 import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
 import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
-import type { OperationKind } from "../../../src/domain/operation";
+import type { OperationKind } from "../../../src/domain/payment/operation";
 
 /** What can happen to one request, and be made to happen. */
 export const situations = [

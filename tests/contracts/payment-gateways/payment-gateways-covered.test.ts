@@ -20,7 +20,7 @@ function uncovered(sources: readonly string[], tests: readonly string[]): string
 describe("the contract of payment gateways", () => {
   const tests = textsUnder(__dirname);
 
-  it("is run by every gateway, and on every memory of the simulated one", () => {
+  it("the contract of payment gateways is run by every gateway, and on every memory of the simulated one", () => {
     expect(uncovered(textsUnder(GATEWAYS), tests)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-import type { OperationKind } from "../../../src/domain/operation";
-import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
+import type { OperationKind } from "../../../src/domain/payment/operation";
+import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import type { PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
 

@@ -1,5 +1,5 @@
-import { PostgresGatewayLedger } from "../../../src/infrastructure/gateways/simulated/postgres-gateway-ledger";
-import { describeWithPostgresSchemas } from "../../support/servers";
+import { PostgresGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/postgres-gateway-ledger";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { describePaymentGatewayContract } from "./payment-gateway-contract";
 import { simulatedGatewayHarness } from "./simulated-gateway-harness";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
-import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
+import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
+import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
 import { describePaymentGatewayContract } from "./payment-gateway-contract";
 import { simulatedGatewayHarness } from "./simulated-gateway-harness";
 

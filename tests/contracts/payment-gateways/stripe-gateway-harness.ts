@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../../src/domain/operation";
+import type { OperationKind } from "../../../src/domain/payment/operation";
 import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
 import { StripeTransport } from "../../../src/infrastructure/gateways/stripe/stripe-transport";
 import { StripeStandIn, type StripeFault } from "../../support/stripe-stand-in/stripe-stand-in";

@@ -1,11 +1,11 @@
-import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
-import { paymentGuards } from "../../../src/infrastructure/persistence/payment-guards";
+import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
+import { inMemoryGuards } from "../../../src/infrastructure/persistence/memory/in-memory-guards";
 import { describePaymentGuards } from "./payment-guards-contract";
 import { describePaymentRepository } from "./payment-repository-contract";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 
 async function make(): Promise<PaymentRepositoryHarness> {
-  const guards = [...paymentGuards];
+  const guards = [...inMemoryGuards];
   return {
     repository: new InMemoryPaymentRepository(guards),
     removeGuard: async (name) => {

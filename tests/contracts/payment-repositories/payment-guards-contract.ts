@@ -1,10 +1,14 @@
+import { restored } from "../../../src/domain/payment/restored";
 import {
   DuplicateAuthorizationError,
   DuplicateKeyError,
   VersionConflictError,
 } from "../../../src/application/ports/payment-repository";
-import type { Payment } from "../../../src/domain/payment";
-import { paymentGuards, type GuardName } from "../../../src/infrastructure/persistence/payment-guards";
+import type { Payment } from "../../../src/domain/payment/payment";
+import {
+  inMemoryGuards,
+  type GuardName,
+} from "../../../src/infrastructure/persistence/memory/in-memory-guards";
 import {
   authorizedPayment,
   authorizingPayment,
@@ -13,7 +17,7 @@ import {
   capturingPayment,
   forged,
   forgedOperation,
-} from "../../support/payments";
+} from "../../support/worlds/payments";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 
 /** Two writes; the second is what the guard is there to refuse. */
@@ -24,7 +28,7 @@ interface Offence {
   readonly expectedVersion: number | "new";
 }
 
-const authorized = authorizedPayment().stored();
+const authorized = restored(authorizedPayment().facts);
 const sameKey = begin().idempotencyKey;
 
 const offences: Record<GuardName, () => Offence> = {
@@ -111,7 +115,7 @@ function withOperations(payment: Payment, operations: Payment["facts"]["operatio
 
 /** Each guard is seen refusing all by itself, and the same write going through when nothing is left. */
 export function describePaymentGuards(name: string, make: () => Promise<PaymentRepositoryHarness>): void {
-  const all = paymentGuards.map((guard) => guard.name);
+  const all = inMemoryGuards.map((guard) => guard.name);
 
   describe(`${name}: each guard is alive`, () => {
     let harness: PaymentRepositoryHarness;
@@ -150,7 +154,7 @@ export function describePaymentGuards(name: string, make: () => Promise<PaymentR
         if (harness.rewriteHistory === undefined) break;
         await expect(harness.rewriteHistory(statement)).rejects.toThrow("never changed or dropped");
       }
-      expect(await harness.repository.events(payment.id)).toEqual(payment.newEvents);
+      expect(await harness.repository.events(payment.facts.id)).toEqual(payment.newEvents);
     });
 
     describe("two captures of one payment", () => {
@@ -159,15 +163,15 @@ export function describePaymentGuards(name: string, make: () => Promise<PaymentR
         // Both have read the same payment; each carries its capture through to the end.
         await harness.repository.save(capturedPayment(authorized, 400n), version);
         await harness.repository.save(capturedPayment(authorized, 400n), version);
-        return (await harness.repository.find(authorized.id))?.payment;
+        return (await harness.repository.find(authorized.facts.id))?.payment;
       }
 
-      it("are stopped by the version alone", async () => {
+      it("two captures of one payment are stopped by the version alone", async () => {
         for (const guard of all) if (guard !== "version") await harness.removeGuard(guard);
         await expect(captureTwice()).rejects.toBeInstanceOf(VersionConflictError);
       });
 
-      it("are stopped by the indexes alone", async () => {
+      it("two captures of one payment are stopped by the indexes alone", async () => {
         await harness.removeGuard("version");
         await expect(captureTwice()).rejects.toBeInstanceOf(VersionConflictError);
       });

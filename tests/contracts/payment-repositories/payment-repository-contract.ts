@@ -1,3 +1,5 @@
+import { settle } from "../../../src/domain/payment/settlement";
+import { restored } from "../../../src/domain/payment/restored";
 import { randomUUID } from "node:crypto";
 import {
   DuplicateKeyError,
@@ -8,9 +10,9 @@ import {
 } from "../../../src/application/ports/payment-repository";
 import { parseIdempotencyKey, parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
 import type { Currency } from "../../../src/domain/money";
-import type { Operation, OperationBond, OperationProgress } from "../../../src/domain/operation";
-import type { Payment } from "../../../src/domain/payment";
-import type { PaymentEvent } from "../../../src/domain/payment-events";
+import type { Operation, OperationBond, OperationProgress } from "../../../src/domain/payment/operation";
+import type { Payment } from "../../../src/domain/payment/payment";
+import type { PaymentEvent } from "../../../src/domain/payment/events";
 import {
   after,
   authorizedPayment,
@@ -29,7 +31,7 @@ import {
   step,
   succeeds,
   WEEK_MS,
-} from "../../support/payments";
+} from "../../support/worlds/payments";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 
 const acme = parseMerchantId("acme");
@@ -117,7 +119,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
     }
 
     describe("as they were written", () => {
-      it("gives back a payment with everything that belongs to it", async () => {
+      it("a payment repository gives back a payment with everything that belongs to it", async () => {
         const payment = authorizedPayment({
           amount: 999_999_999_999n,
           currency: "KWD",
@@ -125,22 +127,22 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
           metadata: { note: 'a "quoted" ☃ and \u0000-free text', empty: "" },
         });
         await saved(payment);
-        expect((await repository.find(payment.id))?.payment.facts).toEqual(payment.facts);
+        expect((await repository.find(payment.facts.id))?.payment.facts).toEqual(payment.facts);
       });
 
-      it("keeps the earlier end that the gateway told of, and finds the authorization lapsed by it", async () => {
+      it("a payment repository keeps the earlier end that the gateway told of, and finds the authorization lapsed by it", async () => {
         const authorizing = authorizingPayment();
         const { version } = await repository.save(authorizing, "new");
         const end = after(MINUTE_MS);
         await repository.save(
-          settled(authorizing.stored(), { ...succeeds("auth_1"), expiresAt: end }),
+          settled(restored(authorizing.facts), { ...succeeds("auth_1"), expiresAt: end }),
           version,
         );
-        expect((await repository.find(authorizing.id))?.payment.facts.expiresAt).toEqual(end);
+        expect((await repository.find(authorizing.facts.id))?.payment.facts.expiresAt).toEqual(end);
         expect(await repository.lapsedAuthorizations(end, 10)).toEqual([
-          { paymentId: authorizing.id, expiresAt: end },
+          { paymentId: authorizing.facts.id, expiresAt: end },
         ]);
-        const [shortened] = (await repository.events(authorizing.id))!.slice(-1);
+        const [shortened] = (await repository.events(authorizing.facts.id))!.slice(-1);
         expect(shortened).toMatchObject({
           type: "payment.expiry_shortened",
           data: { wanted: after(WEEK_MS).toISOString(), expiresAt: end.toISOString() },
@@ -152,24 +154,24 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         ["as an earlier edition had it", "HUF", 0],
         ["of a currency that has been withdrawn", "BGN", 2],
         ["that nobody knows", "DEM", null],
-      ])("gives back an amount's exponent %s: %s, %p", async (_, currency, exponent) => {
+      ])("a payment repository gives back an amount's exponent %s: %s, %p", async (_, currency, exponent) => {
         const amount = { amount: 1_000_000n, currency: currency as Currency, exponent };
         const payment = forged(authorizedPayment(), { amount });
         const { version } = await repository.save(payment, "new");
-        const read = async () => (await repository.find(payment.id))?.payment.facts.amount;
+        const read = async () => (await repository.find(payment.facts.id))?.payment.facts.amount;
         expect(await read()).toEqual(amount);
-        await repository.save(capturingPayment(payment.stored()), version);
+        await repository.save(capturingPayment(restored(payment.facts)), version);
         expect(await read()).toEqual(amount);
         const { data } = await repository.list({ merchant: acme, limit: 1 });
         expect(data.map(({ facts }) => facts.amount)).toEqual([amount]);
       });
 
-      it("gives back every field of every operation", async () => {
+      it("a payment repository gives back every field of every operation", async () => {
         const capturing = capturingPayment();
         const failed = settled(capturing, { outcome: "authorization_gone", reason: "reauthorize" });
         const released = settled(failed, declines("busy"), after(7));
         await saved(released);
-        expect((await repository.find(released.id))?.payment.facts.operations).toEqual(
+        expect((await repository.find(released.facts.id))?.payment.facts.operations).toEqual(
           released.facts.operations,
         );
       });
@@ -180,30 +182,30 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
           const { version } = await repository.save(before, "new");
           const changed = withRefund(before, { [field]: value });
           await repository.save(changed, version);
-          expect((await repository.find(changed.id))?.payment.facts.operations).toEqual(
+          expect((await repository.find(changed.facts.id))?.payment.facts.operations).toEqual(
             changed.facts.operations,
           );
         });
       });
 
       it.each(Object.keys(otherBond) as (keyof typeof otherBond)[])(
-        "never changes the %s that an operation began with",
+        "a payment repository never changes the %s that an operation began with",
         async (field) => {
           const before = withRefund();
           const { version } = await repository.save(before, "new");
           await repository.save(withRefund(before, { [field]: otherBond[field] }), version);
-          expect((await repository.find(before.id))?.payment.facts.operations).toEqual(
+          expect((await repository.find(before.facts.id))?.payment.facts.operations).toEqual(
             before.facts.operations,
           );
         },
       );
 
-      it("keeps operations in the order in which they began, across saves", async () => {
+      it("a payment repository keeps operations in the order in which they began, across saves", async () => {
         const capturing = capturingPayment();
-        const failed = settled(capturing.stored(), declines());
-        const again = settled(capturingPayment(failed.stored()), succeeds("cap_2"));
+        const failed = settled(restored(capturing.facts), declines());
+        const again = settled(capturingPayment(restored(failed.facts)), succeeds("cap_2"));
         await saved(capturing, failed, again);
-        const found = (await repository.find(again.id))?.payment.facts.operations;
+        const found = (await repository.find(again.facts.id))?.payment.facts.operations;
         expect(found?.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
           "authorize succeeded",
           "capture failed",
@@ -211,54 +213,52 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         ]);
       });
 
-      it("writes one operation that closes and one that opens in the same save", async () => {
+      it("a payment repository writes one operation that closes and one that opens in the same save", async () => {
         const capturing = capturingPayment();
-        const gone = settled(capturing.stored(), { outcome: "authorization_gone", reason: "gone" });
+        const gone = settled(restored(capturing.facts), { outcome: "authorization_gone", reason: "gone" });
         await saved(capturing, gone);
-        expect((await repository.find(gone.id))?.payment.facts).toEqual(gone.facts);
+        expect((await repository.find(gone.facts.id))?.payment.facts).toEqual(gone.facts);
       });
 
-      it("writes an earlier operation that opens again when a later one closes", async () => {
+      it("a payment repository writes an earlier operation that opens again when a later one closes", async () => {
         const declined = settled(capturingPayment(), declines());
-        const second = capturingPayment(declined.stored());
+        const second = capturingPayment(restored(declined.facts));
         const [, first] = second.facts.operations;
-        const contradicted = second
-          .stored()
-          .settle(first!.id, succeeds("cap_late"), newOperationId(), NOON, step(after(1)));
-        const closed = settled(contradicted.stored(), declines(), after(2));
+        const contradicted = settle(restored(second.facts), first!.id, succeeds("cap_late"), step(after(1)));
+        const closed = settled(restored(contradicted.facts), declines(), after(2));
         expect(closed.facts.operations.map(({ status }) => status)).toEqual([
           "succeeded",
           "needs_review",
           "failed",
         ]);
         await saved(second, contradicted, closed);
-        expect((await repository.find(closed.id))?.payment.facts).toEqual(closed.facts);
+        expect((await repository.find(closed.facts.id))?.payment.facts).toEqual(closed.facts);
       });
 
-      it("resolves a save with what is stored now: the next version and no events waiting", async () => {
+      it("a payment repository resolves a save with what is stored now: the next version and no events waiting", async () => {
         const payment = authorizedPayment();
         const first = await repository.save(payment, "new");
         expect(first.payment.newEvents).toEqual([]);
         expect(first.payment.facts).toEqual(payment.facts);
         const second = await repository.save(capturingPayment(first.payment), first.version);
         expect(second.version).toBe(first.version + 1);
-        expect(await repository.find(payment.id)).toEqual(second);
+        expect(await repository.find(payment.facts.id)).toEqual(second);
       });
 
-      it("has no payment where none was written", async () => {
+      it("a payment repository has no payment where none was written", async () => {
         expect(await repository.find(parsePaymentId(randomUUID()))).toBeNull();
         expect(await repository.events(parsePaymentId(randomUUID()))).toBeNull();
         expect(await repository.findByOperation(newOperationId())).toBeNull();
       });
 
-      it("finds a payment by each of its operations, and by its merchant's authorize key", async () => {
+      it("a payment repository finds a payment by each of its operations, and by its merchant's authorize key", async () => {
         const payment = capturingPayment(authorizedPayment({ key: "order-1" }));
         await saved(payment);
         for (const { id } of payment.facts.operations) {
-          expect(await repository.findByOperation(id)).toBe(payment.id);
+          expect(await repository.findByOperation(id)).toBe(payment.facts.id);
         }
         const { idempotencyKey } = payment.facts.operations[0]!;
-        expect(await repository.findByAuthorizeKey(acme, idempotencyKey!)).toBe(payment.id);
+        expect(await repository.findByAuthorizeKey(acme, idempotencyKey!)).toBe(payment.facts.id);
         expect(await repository.findByAuthorizeKey(parseMerchantId("other"), idempotencyKey!)).toBeNull();
         const captureKey = payment.facts.operations[1]!.idempotencyKey!;
         expect(await repository.findByAuthorizeKey(acme, captureKey)).toBeNull();
@@ -266,40 +266,40 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
     });
 
     describe("at one version", () => {
-      it("refuses a write that expects an older version", async () => {
+      it("a payment repository refuses a write that expects an older version", async () => {
         const payment = authorizedPayment();
         const { version } = await repository.save(payment, "new");
-        const capturing = capturingPayment(payment.stored());
+        const capturing = capturingPayment(restored(payment.facts));
         await repository.save(settled(capturing, declines()), version);
         await expect(repository.save(capturing, version)).rejects.toMatchObject({
           code: "version_conflict",
-          paymentId: payment.id,
+          paymentId: payment.facts.id,
         });
       });
 
       it.each([2, 0, 7])(
-        "refuses a write that expects version %p of a payment at version 1",
+        "a payment repository refuses a write that expects version %p of a payment at version 1",
         async (other) => {
           const payment = authorizedPayment();
           await repository.save(payment, "new");
-          await expect(repository.save(capturingPayment(payment.stored()), other)).rejects.toBeInstanceOf(
-            VersionConflictError,
-          );
+          await expect(
+            repository.save(capturingPayment(restored(payment.facts)), other),
+          ).rejects.toBeInstanceOf(VersionConflictError);
         },
       );
 
-      it("refuses to write a payment as new that is there, or as known that is not", async () => {
+      it("a payment repository refuses to write a payment as new that is there, or as known that is not", async () => {
         const payment = authorizedPayment();
         await repository.save(payment, "new");
         await expect(repository.save(payment, "new")).rejects.toBeInstanceOf(VersionConflictError);
         await expect(repository.save(authorizedPayment(), 1)).rejects.toBeInstanceOf(VersionConflictError);
       });
 
-      it("lets exactly one of many writers of the same version through", async () => {
+      it("a payment repository lets exactly one of many writers of the same version through", async () => {
         const payment = authorizedPayment();
         const { version } = await repository.save(payment, "new");
         const writers = Array.from({ length: 20 }, () =>
-          repository.save(capturingPayment(payment.stored()), version),
+          repository.save(capturingPayment(restored(payment.facts)), version),
         );
         const results = await Promise.allSettled(writers);
         expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -308,7 +308,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         }
       });
 
-      it("lets exactly one of many new payments with the same authorize key through", async () => {
+      it("a payment repository lets exactly one of many new payments with the same authorize key through", async () => {
         const results = await Promise.allSettled(
           Array.from({ length: 20 }, () => repository.save(authorizingPayment({ key: "order-1" }), "new")),
         );
@@ -318,83 +318,77 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         }
       });
 
-      it("lets two merchants use the same authorize key", async () => {
+      it("a payment repository lets two merchants use the same authorize key", async () => {
         await repository.save(authorizingPayment({ key: "order-1" }), "new");
         await repository.save(authorizingPayment({ key: "order-1", merchant: "other" }), "new");
         expect((await repository.list({ merchant: acme, limit: 10 })).data).toHaveLength(1);
       });
 
-      it("writes nothing of a payment that it refuses", async () => {
+      it("a payment repository writes nothing of a payment that it refuses", async () => {
         const payment = authorizedPayment();
         const { version } = await repository.save(payment, "new");
-        const winner = capturingPayment(payment.stored());
+        const winner = capturingPayment(restored(payment.facts));
         await repository.save(winner, version);
-        const loser = settled(capturingPayment(payment.stored()), {
+        const loser = settled(capturingPayment(restored(payment.facts)), {
           outcome: "authorization_gone",
           reason: "x",
         });
         await expect(repository.save(loser, version)).rejects.toBeInstanceOf(VersionConflictError);
-        expect((await repository.find(payment.id))?.payment.facts).toEqual(winner.facts);
-        expect(await repository.events(payment.id)).toHaveLength(winner.facts.eventCount);
+        expect((await repository.find(payment.facts.id))?.payment.facts).toEqual(winner.facts);
+        expect(await repository.events(payment.facts.id)).toHaveLength(winner.facts.eventCount);
         expect(await repository.findByOperation(loser.facts.operations[1]!.id)).toBeNull();
       });
 
-      it("writes an operation whose first save was refused when it is saved again", async () => {
+      it("a payment repository writes an operation whose first save was refused when it is saved again", async () => {
         const other = authorizingPayment({ key: "order-1" });
         await repository.save(other, "new");
         const refused = authorizingPayment({ key: "order-1" });
         await expect(repository.save(refused, "new")).rejects.toBeInstanceOf(DuplicateKeyError);
         const moved = capturingPayment();
-        await repository.save(moved.stored(), "new");
-        const declined = settled(moved.stored(), declines());
+        await repository.save(restored(moved.facts), "new");
+        const declined = settled(restored(moved.facts), declines());
         await expect(repository.save(declined, 7)).rejects.toBeInstanceOf(VersionConflictError);
         await repository.save(declined, 1);
-        expect((await repository.find(moved.id))?.payment.facts).toEqual(declined.facts);
+        expect((await repository.find(moved.facts.id))?.payment.facts).toEqual(declined.facts);
       });
     });
 
     describe("with their history", () => {
-      it("keeps the events of each save, in sequence", async () => {
+      it("a payment repository keeps the events of each save, in sequence", async () => {
         const capturing = capturingPayment();
-        const captured = settled(capturing.stored(), succeeds("cap_1"), after(20));
+        const captured = settled(restored(capturing.facts), succeeds("cap_1"), after(20));
         await saved(capturing, captured);
-        const events = await repository.events(captured.id);
+        const events = await repository.events(captured.facts.id);
         expect(events).toEqual([...capturing.newEvents, ...captured.newEvents]);
         expect(events?.map(({ sequence }) => sequence)).toEqual(
           Array.from({ length: captured.facts.eventCount }, (_, at) => at + 1),
         );
       });
 
-      it("gives back what an event tells, nested facts and other scripts included", async () => {
+      it("a payment repository gives back what an event tells, nested facts and other scripts included", async () => {
         const trace = {
           lock: { waitedMs: 12, for: "pid 4711 – Büro" },
           list: [1, null, true],
           at: NOON.toISOString(),
         };
         const payment = authorizingPayment();
-        const traced = payment.settle(
-          payment.facts.operations[0]!.id,
-          declines(),
-          newOperationId(),
-          NOON,
-          step(NOON, trace),
-        );
+        const traced = settle(payment, payment.facts.operations[0]!.id, declines(), step(NOON, trace));
         await saved(traced);
-        expect((await repository.events(traced.id))?.at(-1)?.data).toMatchObject(trace);
+        expect((await repository.events(traced.facts.id))?.at(-1)?.data).toMatchObject(trace);
       });
     });
 
     describe("with their history, page by page", () => {
-      it("gives all events once and in order, whatever the size of the pages", async () => {
+      it("a payment repository gives all events once and in order, whatever the size of the pages", async () => {
         const payment = capturedPayment();
         await saved(payment);
-        const all = (await repository.events(payment.id))!;
+        const all = (await repository.events(payment.facts.id))!;
         for (const limit of [1, 2, all.length - 1, all.length, 1_000]) {
           const read: PaymentEvent[] = [];
           let cursor: string | null | undefined;
           do {
             const query = typeof cursor === "string" ? { limit, cursor } : { limit };
-            const page = (await repository.eventPage(payment.id, query))!;
+            const page = (await repository.eventPage(payment.facts.id, query))!;
             expect(page.data.length).toBeLessThanOrEqual(limit);
             read.push(...page.data);
             cursor = page.nextCursor;
@@ -403,18 +397,18 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         }
       });
 
-      it("has none of a payment that is not there, and refuses a cursor that it did not make", async () => {
+      it("a payment repository has none of a payment that is not there, and refuses a cursor that it did not make", async () => {
         expect(await repository.eventPage(parsePaymentId(randomUUID()), { limit: 1 })).toBeNull();
         const payment = capturedPayment();
         await saved(payment);
-        await expect(repository.eventPage(payment.id, { limit: 1, cursor: "made-up" })).rejects.toThrow(
+        await expect(repository.eventPage(payment.facts.id, { limit: 1, cursor: "made-up" })).rejects.toThrow(
           InvalidCursorError,
         );
       });
     });
 
     describe("for those who list them", () => {
-      it("lists a merchant's payments, the newest first, and nobody else's", async () => {
+      it("a payment repository lists a merchant's payments, the newest first, and nobody else's", async () => {
         const [first, second, third] = [0, 2, 1].map((minutes) =>
           authorizedPayment({ createdAt: after(minutes * MINUTE_MS) }),
         ) as [Payment, Payment, Payment];
@@ -423,7 +417,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         await saved(third);
         await saved(authorizedPayment({ merchant: "other" }));
         const { data, nextCursor } = await repository.list({ merchant: acme, limit: 10 });
-        expect(data.map(({ id }) => id)).toEqual([second.id, third.id, first.id]);
+        expect(data.map(({ facts }) => facts.id)).toEqual([second.facts.id, third.facts.id, first.facts.id]);
         expect(data[0]!.facts).toEqual(second.facts);
         expect(nextCursor).toBeNull();
       });
@@ -436,20 +430,20 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         let pages = 0;
         do {
           const page = await repository.list({ merchant: acme, limit: 3, ...(cursor && { cursor }) });
-          seen.push(...page.data.map(({ id }) => id));
+          seen.push(...page.data.map(({ facts }) => facts.id));
           cursor = page.nextCursor ?? undefined;
           pages += 1;
         } while (cursor !== undefined);
         expect(seen).toEqual(
           payments
-            .map(({ id }) => id as string)
+            .map(({ facts }) => facts.id as string)
             .sort()
             .reverse(),
         );
         expect(pages).toBe(3);
       });
 
-      it("has no next page where the last one is exactly full", async () => {
+      it("a payment repository has no next page where the last one is exactly full", async () => {
         await saved(authorizedPayment());
         await saved(authorizedPayment());
         expect((await repository.list({ merchant: acme, limit: 2 })).nextCursor).toBeNull();
@@ -467,15 +461,15 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         for (const payment of Object.values(lives)) await saved(payment);
         for (const [status, payment] of Object.entries(lives)) {
           const { data } = await repository.list({ merchant: acme, limit: 10, status });
-          expect([status, data.map(({ id }) => id)]).toEqual([status, [payment.id]]);
+          expect([status, data.map(({ facts }) => facts.id)]).toEqual([status, [payment.facts.id]]);
         }
         expect((await repository.list({ merchant: acme, limit: 10, status: "lost" })).data).toEqual([]);
       });
 
-      it("follows the status from save to save", async () => {
+      it("a payment repository follows the status from save to save", async () => {
         const capturing = capturingPayment();
         const version = await saved(capturing);
-        await repository.save(settled(capturing.stored(), declines()), version);
+        await repository.save(settled(restored(capturing.facts), declines()), version);
         expect((await repository.list({ merchant: acme, limit: 10, status: "capturing" })).data).toEqual([]);
         expect(
           (await repository.list({ merchant: acme, limit: 10, status: "authorized" })).data,
@@ -488,8 +482,8 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         );
         for (const payment of payments) await saved(payment);
         const ids = async (query: object) =>
-          (await repository.list({ merchant: acme, limit: 10, ...query })).data.map(({ id }) =>
-            payments.findIndex((p) => p.id === id),
+          (await repository.list({ merchant: acme, limit: 10, ...query })).data.map(({ facts: { id } }) =>
+            payments.findIndex((p) => p.facts.id === id),
           );
         expect(await ids({ reference: "order-0" })).toEqual([2, 0]);
         expect(await ids({ createdFrom: after(MINUTE_MS) })).toEqual([2, 1]);
@@ -499,7 +493,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         ).toEqual([1]);
       });
 
-      it("refuses a cursor that somebody has written on", async () => {
+      it("a payment repository refuses a cursor that somebody has written on", async () => {
         await saved(authorizedPayment());
         await saved(authorizedPayment());
         const { nextCursor } = await repository.list({ merchant: acme, limit: 1 });
@@ -516,7 +510,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
       });
 
       it.each(["", "junk", "💥", "MTIzNDU", "e30", "'; DROP TABLE payments; --", "a".repeat(5000)])(
-        "refuses %j as a cursor",
+        "a payment repository refuses %j as a cursor",
         async (cursor) => {
           await expect(repository.list({ merchant: acme, limit: 1, cursor })).rejects.toBeInstanceOf(
             InvalidCursorError,
@@ -529,7 +523,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
     });
 
     describe("for the work in the background", () => {
-      it("gives the operations that are due, the longest due first", async () => {
+      it("a payment repository gives the operations that are due, the longest due first", async () => {
         const late = capturingPayment(authorizedPayment({ createdAt: after(-MINUTE_MS) }));
         const later = capturingPayment();
         const finished = capturedPayment();
@@ -538,14 +532,14 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         const due = await repository.dueOperations(after(10_000), 10);
         expect(due).toEqual(
           [late, later].map((payment) => ({
-            paymentId: payment.id,
+            paymentId: payment.facts.id,
             operationId: openOperation(payment).id,
             dueAt: openOperation(payment).dueAt,
           })),
         );
       });
 
-      it("takes an operation for due at its very instant, and not a millisecond before", async () => {
+      it("a payment repository takes an operation for due at its very instant, and not a millisecond before", async () => {
         const payment = capturingPayment();
         await saved(payment);
         const dueAt = openOperation(payment).dueAt!;
@@ -574,7 +568,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         });
       });
 
-      it("goes on after the last due operation it gave, also within one instant", async () => {
+      it("a payment repository goes on after the last due operation it gave, also within one instant", async () => {
         const payments = Array.from({ length: 5 }, () => capturingPayment());
         for (const payment of payments) await saved(payment);
         const first = await repository.dueOperations(after(MINUTE_MS), 2);
@@ -584,24 +578,24 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(ids).toEqual(payments.map((payment) => openOperation(payment).id).sort());
       });
 
-      it("takes what waits for a person for due when its next question is, and never where there is none", async () => {
+      it("a payment repository takes what waits for a person for due when its next question is, and never where there is none", async () => {
         const asked = inReview(capturingPayment());
         await saved(asked);
         const [authorize, capture] = inReview(capturingPayment()).facts.operations;
         const decides = forged(asked, { id: parsePaymentId(randomUUID()), authorizationReference: null });
         const notAsked = [authorize!, { ...capture!, conflicted: true, dueAt: null }].map((operation) => ({
           ...operation,
-          paymentId: decides.id,
+          paymentId: decides.facts.id,
         }));
         await saved(forged(decides, { operations: notAsked }));
         const { id: operationId, dueAt } = openOperation(asked);
         expect(await repository.dueOperations(after(-1, dueAt!), 10)).toEqual([]);
         expect(await repository.dueOperations(after(WEEK_MS), 10)).toEqual([
-          { paymentId: asked.id, operationId, dueAt },
+          { paymentId: asked.facts.id, operationId, dueAt },
         ]);
       });
 
-      it("gives authorizations that have ended with nothing open, the oldest first", async () => {
+      it("a payment repository gives authorizations that have ended with nothing open, the oldest first", async () => {
         const one = authorizedPayment({ expiresAt: after(2 * MINUTE_MS) });
         const two = authorizedPayment({ expiresAt: after(MINUTE_MS) });
         const open = capturingPayment(authorizedPayment({ expiresAt: after(MINUTE_MS) }));
@@ -611,7 +605,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         for (const payment of [one, two, open, asked, captured, living]) await saved(payment);
         const lapsed = await repository.lapsedAuthorizations(after(2 * MINUTE_MS), 10);
         expect(lapsed).toEqual(
-          [two, one].map(({ id, facts: { expiresAt } }) => ({ paymentId: id, expiresAt })),
+          [two, one].map(({ facts: { id, expiresAt } }) => ({ paymentId: id, expiresAt })),
         );
         expect(await repository.lapsedAuthorizations(after(2 * MINUTE_MS), 10, lapsed[0])).toEqual([
           lapsed[1],
@@ -619,7 +613,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(await repository.lapsedAuthorizations(after(2 * MINUTE_MS - 1), 10)).toEqual([lapsed[0]]);
       });
 
-      it("gives what waits for a person, the oldest first, page by page", async () => {
+      it("a payment repository gives what waits for a person, the oldest first, page by page", async () => {
         const payments = [3, 1, 2].map((minutes) =>
           inReview(capturingPayment(authorizedPayment({ createdAt: after(minutes * MINUTE_MS) }), 700n)),
         );
@@ -630,7 +624,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(second.nextCursor).toBeNull();
         expect([...first.data, ...second.data]).toEqual(
           [payments[1]!, payments[2]!, payments[0]!].map((payment) => ({
-            paymentId: payment.id,
+            paymentId: payment.facts.id,
             merchant: "acme",
             operationId: openOperation(payment).id,
             kind: "capture",
@@ -642,11 +636,11 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
       });
     });
 
-    it("answers a ping", async () => {
+    it("a payment repository answers a ping", async () => {
       await expect(repository.ping()).resolves.toBeUndefined();
     });
 
-    it("says at a ping that it cannot write, though nobody writes, and that it can again", async () => {
+    it("a payment repository says at a ping that it cannot write, though nobody writes, and that it can again", async () => {
       const { refuseWrites } = harness;
       if (refuseWrites === undefined) return;
       await repository.ping();
@@ -658,7 +652,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
       await expect(saved(authorizedPayment())).resolves.toBeDefined();
     });
 
-    it("is not taken for one that cannot write when it refuses a write of somebody's", async () => {
+    it("a payment repository is not taken for one that cannot write when it refuses a write of somebody's", async () => {
       const payment = authorizedPayment();
       await saved(payment);
       await expect(repository.save(payment, "new")).rejects.toBeInstanceOf(VersionConflictError);

@@ -1,5 +1,5 @@
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
-import type { GuardName } from "../../../src/infrastructure/persistence/payment-guards";
+import type { GuardName } from "../../../src/infrastructure/persistence/memory/in-memory-guards";
 
 /** A store of the test's own, and the means to take its guards away, so that each can be seen to be alive. */
 export interface PaymentRepositoryHarness {

@@ -1,8 +1,8 @@
 import { Client } from "pg";
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
-import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres-payment-repository";
-import { describeWithPostgresSchemas } from "../../support/servers";
-import { migratedPostgres } from "../../support/migrated-postgres";
+import { PostgresPaymentRepository } from "../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
+import { describeWithPostgresSchemas } from "../../support/servers/servers";
+import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describePaymentGuards } from "./payment-guards-contract";
 import { describePaymentRepository } from "./payment-repository-contract";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";

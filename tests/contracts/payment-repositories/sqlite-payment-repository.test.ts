@@ -1,7 +1,7 @@
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
-import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite-payment-repository";
-import { withoutCheck } from "../../support/sqlite-surgery";
-import { temporarySqlite } from "../../support/temporary-sqlite";
+import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
+import { withoutCheck } from "../../support/worlds/sqlite-surgery";
+import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
 import { describePaymentGuards } from "./payment-guards-contract";
 import { describePaymentRepository } from "./payment-repository-contract";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";

@@ -60,7 +60,7 @@ export function describeSnapshotStoreContract({ name, open }: SnapshotStoreHarne
       expect(await store.readSnapshot(id, "1-1")).toEqual(Buffer.from("one"));
     });
 
-    test("lists and removes snapshots of one sandbox alone", async () => {
+    test("a snapshot store lists and removes snapshots of one sandbox alone", async () => {
       const other = "01a1ee1d-0000-7000-8000-000000000002";
       await store.putSnapshot(id, "1-1", bytes("a"));
       await store.putSnapshot(id, "1-2", bytes("b"));
@@ -99,7 +99,7 @@ export function describeSnapshotStoreContract({ name, open }: SnapshotStoreHarne
       expect(new Set(versions).size).toBe(versions.length);
     });
 
-    test("of twenty who write at once over one version, one wins", async () => {
+    test("a snapshot store of twenty who write at once over one version, one wins", async () => {
       const version = await written('{"n":0}', "absent");
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -127,7 +127,7 @@ export function describeSnapshotStoreContract({ name, open }: SnapshotStoreHarne
       expect(await store.sandboxes()).toEqual([]);
     });
 
-    test("lists sandboxes in ascending order", async () => {
+    test("a snapshot store lists sandboxes in ascending order", async () => {
       for (const last of [3, 1, 2])
         await store.writeManifest(`01a1ee1d-0000-7000-8000-00000000000${last}`, "{}", "absent");
       expect((await another.sandboxes()).map((name) => name.at(-1))).toEqual(["1", "2", "3"]);

@@ -54,6 +54,8 @@ const samples: Record<SettingName, readonly [string, string, string, string]> = 
   metricsFile: ["/a.prom", "/b.prom", "/c.prom", "/a.txt"],
   url: ["http://a", "http://b", "http://c", "a"],
   apiKey: ["k1", "k2", "k3", "with space"],
+  webhooksAllow: ["http", "private", "http,private", "everything"],
+  secretsKey: ["a".repeat(64), "b".repeat(64), `${"c".repeat(64)},${"d".repeat(64)}`, "tooshort"],
   stripeApiKey: ["s1", "s2", "s3", "with space"],
 };
 const names = Object.keys(settings) as SettingName[];
@@ -62,7 +64,7 @@ describe.each(names)("the setting %s", (name) => {
   const { flag, environment, fallback } = settings[name];
   const [fromFlag, fromEnvironment, fromFile, junk] = samples[name];
 
-  test("comes from its flag, then the environment, then the file, then its default", () => {
+  test("a setting comes from its flag, then the environment, then the file, then its default", () => {
     const config = file(`"${flag}" = "${fromFile}"\n`);
     const all = { flags: { config, [flag]: fromFlag }, environment: { [environment]: fromEnvironment } };
     const read = (sources: typeof all) => {
@@ -83,7 +85,7 @@ describe.each(names)("the setting %s", (name) => {
     expect(read({ ...all, environment: {} })).toEqual({ text: fromFlag, source: `--${flag}` });
   });
 
-  test("names the source of junk, and does not fall through to the next source", () => {
+  test("a setting names the source of junk, and does not fall through to the next source", () => {
     const good = file(`"${flag}" = "${fromFile}"\n`);
     const typed = mistakesOf(() =>
       readConfiguration({ flags: { config: good, [flag]: junk }, environment: {} }),
@@ -313,6 +315,8 @@ test.each([
   "gs://",
   "gs://B/x",
   "redis:",
+  "redis://h/x",
+  "redis://h/-1",
   "redis+cluster://",
   "redis+cluster://h:0",
   "redis+cluster://h/1",
@@ -325,4 +329,9 @@ test.each([
   expect(() => readConfiguration({ flags: { config: file(""), locks: text }, environment: {} })).toThrow(
     ConfigurationError,
   );
+});
+
+test("a lock timeout beyond the greatest is refused with the greatest", () => {
+  const flags = { config: file(""), "lock-timeout": "99999999999999" };
+  expect(() => readConfiguration({ flags, environment: {} })).toThrow(/the most is 864000000/);
 });

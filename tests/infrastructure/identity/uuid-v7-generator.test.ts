@@ -1,6 +1,6 @@
 import { parsePaymentId } from "../../../src/domain/identifiers";
 import { UuidV7Generator } from "../../../src/infrastructure/identity/uuid-v7-generator";
-import { NOON } from "../../support/payments";
+import { NOON } from "../../support/worlds/payments";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -14,7 +14,7 @@ function timeOf(id: string): number {
 }
 
 describe("UuidV7Generator", () => {
-  it("makes lower-case UUIDs of version 7 that are payment ids", () => {
+  it("UuidV7Generator makes lower-case UUIDs of version 7 that are payment ids", () => {
     const generator = generatorAt(NOON);
     for (let n = 0; n < 1000; n += 1) {
       const id = generator.nextId();
@@ -23,12 +23,12 @@ describe("UuidV7Generator", () => {
     }
   });
 
-  it("carries the millisecond in which it was made", () => {
+  it("UuidV7Generator carries the millisecond in which it was made", () => {
     expect(timeOf(generatorAt(NOON).nextId())).toBe(NOON.getTime());
     expect(timeOf(generatorAt(new Date(0)).nextId())).toBe(0);
   });
 
-  it("never repeats itself and ascends, although the clock stands still for longer than the counter lasts", () => {
+  it("UuidV7Generator never repeats itself and ascends, although the clock stands still for longer than the counter lasts", () => {
     const generator = generatorAt(NOON);
     const ids = Array.from({ length: 20_000 }, () => generator.nextId());
     expect(new Set(ids).size).toBe(ids.length);
@@ -42,7 +42,7 @@ describe("UuidV7Generator", () => {
     expect(timeOf(ids[2]!)).toBe(NOON.getTime() + 1);
   });
 
-  it("gives two processes different ids in the same millisecond", () => {
+  it("UuidV7Generator gives two processes different ids in the same millisecond", () => {
     const [one, other] = [generatorAt(NOON), generatorAt(NOON)];
     const ids = Array.from({ length: 1000 }, () => [one.nextId(), other.nextId()]).flat();
     expect(new Set(ids).size).toBe(ids.length);

@@ -1,20 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOOK_EVERY_MS } from "../../../src/infrastructure/locking/file/file-tenure";
-import { deadlySilenceMs, leaseSettings } from "../../../src/infrastructure/locking/lease/lease-settings";
+import {
+  deadlySilenceMs,
+  leaseSettings,
+} from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import {
   ANSWER_TIMEOUT_MS,
   HEARTBEAT_MS,
 } from "../../../src/infrastructure/locking/postgres/postgres-lock-backend";
 import { sessionTimes } from "../../../src/infrastructure/locking/postgres/session-times";
 
-const text = readFileSync(join(__dirname, "../../../docs/locking.md"), "utf8");
+const page = (path: string): string => readFileSync(join(__dirname, "../../../docs", path), "utf8");
+const text = page("locking.md");
 const inSeconds = (ms: number): string => `${ms / 1_000} s`;
 
 /** The cells of a table's row after the first, which begins like this. */
-function row(first: string): string[] {
-  const line = text.split("\n").find((candidate) => candidate.startsWith(`| ${first} `));
-  if (line === undefined) throw new Error(`docs/locking.md has no row for ${first}`);
+function row(first: string, from = text): string[] {
+  const line = from.split("\n").find((candidate) => candidate.startsWith(`| ${first} `));
+  if (line === undefined) throw new Error(`the page has no row for ${first}`);
   return line
     .split("|")
     .slice(2, -1)
@@ -51,7 +55,10 @@ describe("what docs/locking.md promises for each lock", () => {
   it("the settings of a lease", () => {
     const { closeMs: _closing, rememberedIds: _bound, ...documented } = lease;
     for (const [name, value] of Object.entries(documented))
-      expect([name, row(`\`${name}\``)[0]]).toEqual([name, value.toLocaleString("en-US")]);
+      expect([name, row(`\`${name}\``, page("locks/leases.md"))[0]]).toEqual([
+        name,
+        value.toLocaleString("en-US"),
+      ]);
   });
 
   it("after a pause", () => {

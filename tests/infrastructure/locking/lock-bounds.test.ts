@@ -1,11 +1,11 @@
 import { getEventListeners } from "node:events";
 import { LockCancelledError } from "../../../src/application/ports/lock-errors";
 import type { LockProvider } from "../../../src/application/ports/lock-provider";
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-lock-provider";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { LinedLockProvider } from "../../../src/infrastructure/locking/line/lined-lock-provider";
 import type { LockClock } from "../../../src/infrastructure/locking/lock-clock";
-import { FakeLockServer } from "../../support/fake-lock-backend";
-import { Gate, settled } from "../../support/gate";
+import { FakeLockServer } from "../../support/fakes/fake-lock-backend";
+import { Gate, settled } from "../../support/fakes/gate";
 import { size } from "../../support/test-size";
 
 const CANCELLED = size(100_000, 20_000);
@@ -40,7 +40,7 @@ interface Subject {
 
 const inMemory = (): Subject => {
   const clock = new CountingClock();
-  return { clock, locks: new InMemoryLockProvider({ clock }), leftAtBackend: () => 0 };
+  return { clock, locks: new MemoryLockProvider({ clock }), leftAtBackend: () => 0 };
 };
 
 const lined = (): Subject => {
@@ -63,7 +63,7 @@ async function nothingIsLeft({ locks, clock, leftAtBackend }: Subject): Promise<
 }
 
 describe.each([
-  { name: "InMemoryLockProvider", open: inMemory, ids: size(1_000_000, 100_000) },
+  { name: "MemoryLockProvider", open: inMemory, ids: size(1_000_000, 100_000) },
   { name: "LinedLockProvider", open: lined, ids: size(50_000, 10_000) },
 ])("$name keeps nothing", ({ open, ids }) => {
   it(`of ${ids.toLocaleString("en")} ids`, async () => {
@@ -75,7 +75,7 @@ describe.each([
     }
     await nothingIsLeft(subject);
     // Nobody waited, and nobody outside was asked: that no timer was ever made is more than that none is left.
-    if (subject.locks instanceof InMemoryLockProvider) expect(subject.clock.made).toBe(0);
+    if (subject.locks instanceof MemoryLockProvider) expect(subject.clock.made).toBe(0);
   }, 60_000);
 
   it(`of ${CANCELLED.toLocaleString("en")} cancelled waiters, nor on the signal that they shared`, async () => {

@@ -1,20 +1,26 @@
 import { parseMerchantId } from "../../../src/domain/identifiers";
-import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/in-memory-api-key-store";
+import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/memory/in-memory-api-key-store";
 import { RememberedApiKeys } from "../../../src/infrastructure/persistence/remembered-api-keys";
-import { NOON } from "../../support/payments";
+import { NOON } from "../../support/worlds/payments";
 
 /** Counts how often the store behind is asked. */
 class CountedStore extends InMemoryApiKeyStore {
   asked = 0;
+  /** Between the question, when the answer is already found, and its arrival. */
+  meanwhile: () => Promise<void> = async () => {};
 
   override async findBySecretHash(secretHash: string) {
     this.asked += 1;
-    return super.findBySecretHash(secretHash);
+    const found = await super.findBySecretHash(secretHash);
+    await this.meanwhile();
+    return found;
   }
 
   override async anyEverCreated() {
     this.asked += 1;
-    return super.anyEverCreated();
+    const answer = await super.anyEverCreated();
+    await this.meanwhile();
+    return answer;
   }
 }
 
@@ -27,42 +33,92 @@ describe("RememberedApiKeys", () => {
     nowMs = 0;
     store = new CountedStore();
     keys = new RememberedApiKeys(store, () => nowMs);
-    await store.create({
-      id: "1",
+    await create("1");
+  });
+
+  const create = (id: string) =>
+    store.create({
+      id,
       merchant: parseMerchantId("acme"),
       operator: false,
       name: null,
       prefix: "hf",
       createdAt: NOON,
-      secretHash: "known",
+      secretHash: `hash ${id}`,
     });
-  });
 
-  it("asks once for a key that is used again and again", async () => {
+  it("RememberedApiKeys asks once for a key that is used again and again", async () => {
     for (nowMs = 0; nowMs < 500; nowMs += 100) {
-      expect(await keys.findBySecretHash("known")).toMatchObject({ id: "1" });
+      expect(await keys.findBySecretHash("hash 1")).toMatchObject({ id: "1" });
       expect(await keys.anyEverCreated()).toBe(true);
     }
     expect(store.asked).toBe(2);
   });
 
-  it("asks again after half a second", async () => {
-    await keys.findBySecretHash("known");
+  it("asks whether there is a key at all until there is one, and never again", async () => {
+    store = new CountedStore();
+    keys = new RememberedApiKeys(store, () => nowMs);
+    expect(await keys.anyEverCreated()).toBe(false);
+    expect(await keys.anyEverCreated()).toBe(false);
+    expect(store.asked).toBe(1);
+    await create("1");
+    for (nowMs = 500; nowMs < 5_000; nowMs += 500) expect(await keys.anyEverCreated()).toBe(true);
+    expect(store.asked).toBe(2);
+  });
+
+  it("RememberedApiKeys asks again after half a second", async () => {
+    await keys.findBySecretHash("hash 1");
     await store.revoke("1", NOON);
     nowMs = 499;
-    expect(await keys.findBySecretHash("known")).not.toBeNull();
+    expect(await keys.findBySecretHash("hash 1")).not.toBeNull();
     nowMs = 500;
-    expect(await keys.findBySecretHash("known")).toBeNull();
+    expect(await keys.findBySecretHash("hash 1")).toBeNull();
   });
 
-  it("forgets at once what is revoked here", async () => {
-    await keys.findBySecretHash("known");
+  it("RememberedApiKeys forgets at once what is revoked here", async () => {
+    await keys.findBySecretHash("hash 1");
     await keys.revoke("1", NOON);
-    expect(await keys.findBySecretHash("known")).toBeNull();
+    expect(await keys.findBySecretHash("hash 1")).toBeNull();
   });
 
-  it("remembers nothing about secrets that nobody has", async () => {
+  it("RememberedApiKeys remembers nothing about secrets that nobody has", async () => {
     for (let n = 0; n < 100; n += 1) await keys.findBySecretHash("stranger");
     expect(store.asked).toBe(100);
+  });
+
+  it("shares one question between requests that come at once", async () => {
+    const asking = Array.from({ length: 10 }, () => keys.findBySecretHash("hash 1"));
+    for (const key of await Promise.all(asking)) expect(key).toMatchObject({ id: "1" });
+    expect(store.asked).toBe(1);
+  });
+
+  it("does not remember that the store has failed", async () => {
+    store.meanwhile = () => Promise.reject(new Error("gone"));
+    await expect(keys.findBySecretHash("hash 1")).rejects.toThrow("gone");
+    await expect(keys.anyEverCreated()).rejects.toThrow("gone");
+    store.meanwhile = async () => {};
+    expect(await keys.findBySecretHash("hash 1")).toMatchObject({ id: "1" });
+    expect(await keys.anyEverCreated()).toBe(true);
+  });
+
+  it("does not keep a key that is revoked while the store is being asked for it", async () => {
+    let goOn = (): void => {};
+    store.meanwhile = () => new Promise((resolve) => (goOn = resolve));
+    const asking = keys.findBySecretHash("hash 1");
+    await keys.revoke("1", NOON);
+    goOn();
+    await asking;
+    store.meanwhile = async () => {};
+    expect(await keys.findBySecretHash("hash 1")).toBeNull();
+  });
+
+  it("keeps ten thousand keys at most: the oldest goes", async () => {
+    for (let n = 2; n <= 10_001; n += 1) await create(String(n));
+    for (let n = 1; n <= 10_001; n += 1) await keys.findBySecretHash(`hash ${n}`);
+    const before = store.asked;
+    await keys.findBySecretHash("hash 10001");
+    expect(store.asked).toBe(before);
+    await keys.findBySecretHash("hash 1");
+    expect(store.asked).toBe(before + 1);
   });
 });

@@ -1,6 +1,6 @@
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import { parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
-import { after, authorizedPayment, begin, newOperationId, NOON } from "../../support/payments";
+import { after, authorizedPayment, begin, newOperationId, NOON } from "../../support/worlds/payments";
 
 /** One way to ask a store, and the index that must answer it. */
 export interface StoreQuestion {

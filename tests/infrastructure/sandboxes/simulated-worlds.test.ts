@@ -1,14 +1,17 @@
-import type { SandboxWorld } from "../../../src/application/sandboxes/sandbox-world";
-import { decodeSnapshot, encodeSnapshot } from "../../../src/application/sandboxes/snapshot-format";
-import type { Caller } from "../../../src/application/operations/through-gateway";
+import { openOperationOf } from "../../../src/domain/payment/payment";
+import type { SandboxWorld } from "../../../src/application/sandboxes/world/sandbox-world";
+import { decodeSnapshot, encodeSnapshot } from "../../../src/application/sandboxes/snapshots/snapshot-format";
+import type { Caller } from "../../../src/application/operations/caller";
 import { parseIdempotencyKey, type PaymentId } from "../../../src/domain/identifiers";
 import { money, parseCurrency } from "../../../src/domain/money";
+import { silentWebhooks } from "../../support/worlds/sandbox-webhooks";
 import { SimulatedWorlds } from "../../../src/infrastructure/sandboxes/simulated-worlds";
-import { merchant } from "../../support/sandbox-instances";
+import { merchant } from "../../support/worlds/sandbox-instances";
 
 const worlds = new SimulatedWorlds({
   maxPayments: 100,
   locks: {},
+  webhooks: silentWebhooks(),
   onError: (error) => {
     throw error;
   },
@@ -32,7 +35,7 @@ async function authorize(world: SandboxWorld, paymentMethod = "tok_ok", expiresI
       caller,
     )
     .catch(() => undefined);
-  return outcome?.payment.id as PaymentId;
+  return outcome?.payment.facts.id as PaymentId;
 }
 const capture = (world: SandboxWorld, paymentId: PaymentId, amount?: bigint) =>
   world.capturePayment.execute(
@@ -49,9 +52,10 @@ async function throughSnapshot(world: SandboxWorld): Promise<SandboxWorld> {
 async function everything(world: SandboxWorld) {
   const { data } = await world.readPayments.list({ merchant, limit: 100 });
   const histories = await Promise.all(
-    data.map(({ id }) => world.readPayments.history(id, merchant, { limit: 100 })),
+    data.map(({ facts: { id } }) => world.readPayments.history(id, merchant, { limit: 100 })),
   );
-  return { now: world.now, payments: data.map(({ facts }) => facts), histories };
+  const { events } = await world.eventFeed.read({ after: 0, limit: 1_000 });
+  return { now: world.now, payments: data.map(({ facts }) => facts), histories, events };
 }
 
 test("a world comes back whole: every kind of payment, its history, the clock and what the gateway knows", async () => {
@@ -73,6 +77,7 @@ test("a world comes back whole: every kind of payment, its history, the clock an
   await capture(world, unknown);
   const before = await everything(world);
   expect(new Set(before.payments.map(({ status }) => status)).size).toBeGreaterThanOrEqual(4);
+  expect(new Set(before.events.map(({ type }) => type)).size).toBeGreaterThanOrEqual(6);
 
   const restored = await throughSnapshot(world);
   expect(await everything(restored)).toEqual(before);
@@ -86,7 +91,23 @@ test("a world comes back whole: every kind of payment, its history, the clock an
   // The two go on apart: what the gateway did before is known to both, what it does now to one.
   await restored.moveClock({ advanceMs: 60_000 });
   expect((await restored.readPayments.one(unknown, merchant)).facts.status).toBe("captured");
-  expect((await world.readPayments.one(unknown, merchant)).openOperation).toBeDefined();
+  expect(openOperationOf(await world.readPayments.one(unknown, merchant))).toBeDefined();
+  const { events } = await restored.eventFeed.read({ after: before.events.length, limit: 10 });
+  expect(events).toMatchObject([{ type: "payment.captured", paymentId: unknown, sequence: 3 }]);
+});
+
+test("a snapshot from before there were public events is restored with an empty feed", async () => {
+  const world = worlds.create(start);
+  await authorize(world);
+  const { content } = await world.takeContent();
+  const { payments, ...rest } = content as { payments: object };
+  const older = { ...payments, format: 2, publicEvents: undefined };
+  const restored = worlds.restore(JSON.parse(JSON.stringify({ ...rest, payments: older })));
+  expect(await restored.eventFeed.latest()).toBe(0);
+  const { data } = await restored.readPayments.list({ merchant, limit: 10 });
+  await capture(restored, data[0]!.facts.id);
+  const { events } = await restored.eventFeed.read({ after: 0, limit: 10 });
+  expect(events).toMatchObject([{ type: "payment.captured", sequence: 1 }]);
 });
 
 test("ids go on ascending after a restore, though the clock stands still", async () => {

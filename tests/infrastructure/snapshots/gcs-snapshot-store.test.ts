@@ -39,7 +39,7 @@ describe("an answer that stalls in its middle", () => {
     };
 
   test.each(Object.keys(requests))(
-    "ends at the request's bound, and its socket with it: %s",
+    "an answer that stalls in its middle ends at the request's bound, and its socket with it: %s",
     async (name) => {
       const [operation, request] = requests[name]!;
       await store.putSnapshot("s", "one", BYTES);

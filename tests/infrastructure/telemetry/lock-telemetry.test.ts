@@ -1,14 +1,14 @@
 import pino from "pino";
 import { Registry } from "prom-client";
 import type { LockEvent } from "../../../src/application/ports/lock-observer";
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-lock-provider";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { LinedLockProvider } from "../../../src/infrastructure/locking/line/lined-lock-provider";
 import { lockLog } from "../../../src/infrastructure/telemetry/lock-log";
 import { lockMetrics } from "../../../src/infrastructure/telemetry/lock-metrics";
 import { lockObservers } from "../../../src/infrastructure/telemetry/lock-observers";
-import { FakeLockServer } from "../../support/fake-lock-backend";
-import { Gate, settled } from "../../support/gate";
-import { VirtualLockClock } from "../../support/virtual-lock-clock";
+import { FakeLockServer } from "../../support/fakes/fake-lock-backend";
+import { Gate, settled } from "../../support/fakes/gate";
+import { VirtualLockClock } from "../../support/fakes/virtual-lock-clock";
 
 describe("lock metrics", () => {
   /** Samples that are not 0, without the buckets. */
@@ -20,7 +20,7 @@ describe("lock metrics", () => {
   it("count waits, holds, contention, timeouts and cancellations by adapter and scope", async () => {
     const registry = new Registry();
     const clock = new VirtualLockClock();
-    const locks = new InMemoryLockProvider({ clock, observer: lockMetrics(registry) });
+    const locks = new MemoryLockProvider({ clock, observer: lockMetrics(registry) });
     const gate = new Gate();
     const stop = new AbortController();
     const holder = locks.withLock("a", () => gate.passed, { scope: "payment" });
@@ -64,7 +64,7 @@ describe("lock metrics", () => {
 });
 
 describe("the lock log", () => {
-  it("writes one structured line per event, the loss of a lock as a warning", async () => {
+  it("the lock log writes one structured line per event, the loss of a lock as a warning", async () => {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line));
     const logger = pino({ level: "debug", base: null, timestamp: false }, { write });

@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { loseAnswers } from "../../support/lost-answers";
-import { Gate } from "../../support/gate";
-import { HoldfastCli } from "../../support/holdfast-cli";
-import { HttpWorld } from "../../support/http-world";
+import { loseAnswers } from "../../support/fakes/lost-answers";
+import { Gate } from "../../support/fakes/gate";
+import { HoldfastCli } from "../../support/program/holdfast-cli";
+import { HttpWorld } from "../../support/worlds/http-world";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -55,7 +55,7 @@ describe("payments", () => {
     expect(await http.timesCaptured(id)).toBe(1);
   });
 
-  test("can be voided, and imported", async () => {
+  test("payments can be voided, and imported", async () => {
     const id = await authorized();
     expect((await run(["payments", "void", id])).stdout).toMatch(/^voided 12\.50 EUR\n/);
     const reference = ["--gateway-reference", "ext_700_eur_browser", "--metadata", "a=1", "b=2=3"];
@@ -63,7 +63,7 @@ describe("payments", () => {
     expect(payment).toMatchObject({ status: "authorized", amount: 700, metadata: { a: "1", b: "2=3" } });
   });
 
-  test("are shown to programs as the server sends them, with the key beside", async () => {
+  test("payments are shown to programs as the server sends them, with the key beside", async () => {
     const answer = await json(["payments", "capture", await authorized(), "--idempotency-key", "mine"]);
     expect(answer).toMatchObject({ idempotencyKey: "mine", replayed: false, capture: { amount: 1250 } });
     const { data, nextCursor } = await json(["payments", "list", "--limit", "1"]);
@@ -78,7 +78,7 @@ describe("payments", () => {
     const [, key = ""] = /idempotency key (\S+)/.exec(first.stderr) ?? [];
     const again = await run(["payments", "capture", id, "--idempotency-key", key]);
     expect(again).toMatchObject({ status: 0 });
-    expect(again.stdout).toContain("(answered before: nothing was done now)");
+    expect(again.stdout).toContain("(stored answer: nothing was done now)");
     const other = await run(["payments", "capture", id]);
     expect(other).toMatchObject({ status: 1, stdout: "" });
     expect(other.stderr).toContain("has been captured by another request. (payment_already_captured)");
@@ -87,7 +87,7 @@ describe("payments", () => {
 });
 
 describe("what the gateway has not told", () => {
-  test("ends with 75 and the key to ask with again, even when told to be quiet", async () => {
+  test("an outcome that the gateway has not confirmed ends with 75 and the key to ask with again, even when told to be quiet", async () => {
     const id = await authorized("tok_timeout_captured");
     const { status, stdout, stderr } = await run(["payments", "capture", id, "--quiet"]);
     expect(status).toBe(75);
@@ -100,13 +100,13 @@ describe("what the gateway has not told", () => {
 });
 
 describe("what may be stored", () => {
-  test("ends with 75 and the key to ask with again; with 69 if certainly nothing was done", async () => {
+  test("what may be stored ends with 75 and the key to ask with again; with 69 if certainly nothing was done", async () => {
     const id = await authorized();
     const answers = loseAnswers(http.world);
     const { status, stderr } = await run(["payments", "capture", id, "--idempotency-key", "k"]);
     expect(status).toBe(75);
-    expect(stderr).toContain("Nobody knows yet whether this request has been carried out");
-    expect(stderr).toContain("repeat the command with --idempotency-key k: the money moves once");
+    expect(stderr).toContain("It is not known whether this request was carried out");
+    expect(stderr).toContain("repeat the command with --idempotency-key k: the money still moves only once");
     const without = await run(["payments", "capture", id, "--idempotency-key", "k"]);
     expect(without.status).toBe(69);
     expect(without.stderr).toContain("has changed nothing");
@@ -117,7 +117,7 @@ describe("what may be stored", () => {
 });
 
 describe("a lock that somebody has", () => {
-  test("is waited for as long as --lock-timeout says: 0 ends with 75, infinite leaves it to the server", async () => {
+  test("a lock that somebody has is waited for as long as --lock-timeout says: 0 ends with 75, infinite leaves it to the server", async () => {
     const id = await authorized();
     const sending = new Gate();
     const answering = new Gate();
@@ -131,11 +131,11 @@ describe("a lock that somebody has", () => {
     const impatient = await run(["payments", "capture", id, "--lock-timeout", "0"]);
     expect(impatient.status).toBe(75);
     expect(impatient.stderr).toMatch(
-      /tried once .* The limit of 0 s comes from --lock-timeout; raise it there\. \(lock_timeout\)/,
+      /Tried once to lock .* The limit of 0 s comes from --lock-timeout; raise it there\. \(lock_timeout\)/,
     );
     expect(impatient.stderr).toMatch(/repeat the command with --idempotency-key cli-/);
     const told = await run(["payments", "capture", id, "--lock-timeout", "0", "--json", "--quiet"]);
-    expect(JSON.parse(told.stderr.split("\n").find((line) => line.startsWith("{"))!)).toMatchObject({
+    expect(JSON.parse(told.stderr.split("\n").find((line) => line.startsWith('{"error"'))!)).toMatchObject({
       error: { code: "lock_timeout", limit: 0, source: "--lock-timeout", scope: "payment" },
     });
     const same = await run(["payments", "capture", id, "--idempotency-key", "first", "--lock-timeout", "0"]);
@@ -149,7 +149,7 @@ describe("a lock that somebody has", () => {
 });
 
 describe("a server that is not there", () => {
-  test("ends with 69, who said where it is, and the key to ask with again", async () => {
+  test("a server that is not there ends with 69, who said where it is, and the key to ask with again", async () => {
     const args = ["payments", "void", NOBODY, "--url", "http://127.0.0.1:9"];
     const { status, stdout, stderr } = await run(args);
     expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
@@ -157,17 +157,17 @@ describe("a server that is not there", () => {
     expect(stderr).toContain("repeat the command with --idempotency-key");
   });
 
-  test("or is somebody else's, ends with 69", async () => {
+  test("a server that is not there or is somebody else's, ends with 69", async () => {
     const other: Server = createServer((_request, response) => response.end("<h1>hello</h1>"));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     const { status, stderr } = await run(["payments", "list"], { HOLDFAST_URL: url });
     await new Promise((resolve) => other.close(resolve));
     expect(status).toBe(69);
-    expect(stderr).toContain("(HOLDFAST_URL): what answers there (status 200) is no Holdfast server");
+    expect(stderr).toContain("(HOLDFAST_URL): the answer (status 200) is not from a Holdfast server");
   });
 
-  test("or cannot reach the gateway ends with 69", async () => {
+  test("a server that is not there or cannot reach the gateway ends with 69", async () => {
     const id = await authorized("tok_unreachable");
     expect(await run(["payments", "capture", id])).toMatchObject({
       status: 69,
@@ -177,7 +177,7 @@ describe("a server that is not there", () => {
 });
 
 describe("keys", () => {
-  test("are shown to the server, and a missing one is asked for by name", async () => {
+  test("keys are shown to the server, and a missing one is asked for by name", async () => {
     http.keys.add("hf_secret", "acme");
     const without = await run(["payments", "list"]);
     expect(without).toMatchObject({ status: 1, stderr: expect.stringContaining("Set HOLDFAST_API_KEY") });
@@ -196,7 +196,7 @@ describe("what cannot be meant ends with 64, and nothing is sent", () => {
       /give --amount, --currency and --payment-method/,
     ],
     ["what is no id", ["capture", "order-1"], /order-1 is not a payment id/],
-    ["metadata without a name", ["authorize", "--metadata", "=x"], /it is name=value/],
+    ["metadata without a name", ["authorize", "--metadata", "=x"], /must be name=value/],
     ["a void of a part", ["void", NOBODY, "--amount", "1"], /unknown option '--amount'/],
   ])("%s", async (_what, args, words) => {
     const { status, stdout, stderr } = await run(["payments", ...args]);
@@ -209,7 +209,7 @@ describe("what cannot be meant ends with 64, and nothing is sent", () => {
     const args = ["payments", "authorize", "--amount", "1", "--currency", "XXQ", "--payment-method", "t"];
     const { status, stderr } = await run(args);
     expect(status).toBe(64);
-    expect(stderr).toMatch(/\/currency is not a currency code of ISO 4217/);
+    expect(stderr).toMatch(/\/currency is not an ISO 4217 currency code/);
   });
 
   test("an unknown payment ends with 1, as JSON if that is asked for", async () => {
@@ -231,8 +231,8 @@ describe("review", () => {
     return id;
   }
 
-  test("lists what waits, takes a verdict with evidence, and the history tells of it", async () => {
-    expect((await run(["review", "list"])).stdout).toBe("nothing waits for a person\n");
+  test("review lists what waits, takes a verdict with evidence, and the history tells of it", async () => {
+    expect((await run(["review", "list"])).stdout).toBe("no operation needs a decision\n");
     const id = await inReview();
     const { data } = await json(["review", "list"]);
     const [waiting] = data as { operationId: string }[];
@@ -250,7 +250,7 @@ describe("review", () => {
     const put = await run(["review", "resolve", operationId, "--still-pending", "--evidence", "tomorrow"]);
     expect(put).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining(`capture ${operationId}: unknown, and waits for a person`),
+      stdout: expect.stringContaining(`capture ${operationId}: unknown, needs a decision`),
     });
     http.world.gateway.answersQuestions(null);
     const wrong = ["review", "resolve", operationId, "--not-moved", "--evidence", "nothing there"];
@@ -275,7 +275,7 @@ describe("review", () => {
 });
 
 describe("gateway observe", () => {
-  test("asks the gateway again, corrects a refund that failed later, and says what waits for a person", async () => {
+  test("gateway observe asks the gateway again, corrects a refund that failed later, and says what waits for a person", async () => {
     const id = await authorized("tok_refund_fails_later_1000");
     await run(["payments", "capture", id]);
     await run(["payments", "refund", id, "--amount", "250"]);
@@ -295,7 +295,7 @@ describe("gateway observe", () => {
     expect(doubted.stdout).toMatch(/ capture .* pending +inconclusive$/m);
   });
 
-  test("says that a contradiction waits for a person", async () => {
+  test("gateway observe says that a contradiction waits for a person", async () => {
     const id = await authorized();
     await run(["payments", "capture", id]);
     http.world.gateway.answersQuestions({ outcome: "declined", reason: "never" });
@@ -303,11 +303,12 @@ describe("gateway observe", () => {
     expect(doubted).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/ capture +12\.50 EUR +succeeded +declined: never +in_review$/m),
-      stderr: "holdfast: what contradicts the gateway waits for a person: holdfast review list",
+      stderr:
+        "holdfast: operations that contradict the gateway wait for a decision: see holdfast review list",
     });
   });
 
-  test("refuses what it cannot ask about, in its exit statuses, and explains itself", async () => {
+  test("gateway observe refuses what it cannot ask about, in its exit statuses, and explains itself", async () => {
     expect(await run(["gateway", "observe", NOBODY])).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("(payment_not_found)"),
@@ -315,7 +316,7 @@ describe("gateway observe", () => {
     expect((await run(["gateway", "observe", "nonsense"])).stderr).toContain("(invalid_payment_id)");
     expect(await run(["gateway", "observe"])).toMatchObject({ status: 64 });
     const help = await run(["gateway", "observe", "--help"]);
-    expect(help).toMatchObject({ status: 0, stdout: expect.stringContaining("nothing is sent") });
+    expect(help).toMatchObject({ status: 0, stdout: expect.stringContaining("moves no money") });
     const nowhere = await run(["gateway", "observe", NOBODY], { HOLDFAST_URL: "http://127.0.0.1:9" });
     expect(nowhere.status).toBe(69);
   });

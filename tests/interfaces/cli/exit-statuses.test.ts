@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite-driver";
-import { HoldfastCli } from "../../support/holdfast-cli";
-import { freePort } from "../../support/own-process";
-import { damageTable } from "../../support/sqlite-surgery";
+import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite/sqlite-driver";
+import { HoldfastCli } from "../../support/program/holdfast-cli";
+import { freePort } from "../../support/servers/own-process";
+import { damageTable } from "../../support/worlds/sqlite-surgery";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -19,11 +19,15 @@ describe("what cannot be meant ends with 64 and says why", () => {
     ["an unknown command", ["charge"], /unknown command 'charge'/],
     ["an unknown flag", ["serve", "--fast"], /unknown option '--fast'/],
     ["a word too many", ["config", "please"], /too many arguments/],
-    ["junk in a flag", ["serve", "--port", "http"], /--port is a whole number from 0 to 65535/],
-    ["an unknown scheme in a flag", ["serve", "--store", "mysql:x"], /--store is one of/],
+    ["junk in a flag", ["serve", "--port", "http"], /--port must be a whole number from 0 to 65535/],
+    ["an unknown scheme in a flag", ["serve", "--store", "mysql:x"], /--store must be one of/],
     ["a flag that is missing", ["keys", "create"], /--merchant <name>/],
     ["a name that is none", ["keys", "create", "--merchant", "a b"], /--merchant a b: a merchant is/],
-    ["a key that does not exist", ["keys", "revoke", "nothing"], /there is no key nothing/],
+    [
+      "a key that does not exist",
+      ["keys", "revoke", "nothing", "--store", "memory:"],
+      /there is no key nothing/,
+    ],
   ])("%s", async (_what, args, words) => {
     const { status, stdout, stderr } = await holdfast.run(args);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
@@ -33,7 +37,7 @@ describe("what cannot be meant ends with 64 and says why", () => {
 });
 
 describe("bad configuration ends with 78", () => {
-  test("and all mistakes are told at once, each with its source", async () => {
+  test("bad configuration ends with 78 and all mistakes are told at once, each with its source", async () => {
     writeFileSync(join(holdfast.folder, "holdfast.toml"), 'colour = "blue"\nport = "many"\n');
     const { status, stdout, stderr } = await holdfast.run(["serve", "--gateway", "cash"], {
       HOLDFAST_STORE: "mysql:x",
@@ -70,7 +74,7 @@ describe("bad configuration ends with 78", () => {
       expect(ended[at]!.stderr).toContain(`holdfast: ${source} ${words}`);
   });
 
-  test("as locks that lock nothing do, unless that is meant", async () => {
+  test("bad configuration ends with 78 as locks that lock nothing do, unless that is meant", async () => {
     const unlocked = ["serve", "--port", "0", "--locks", "none:"];
     const { status, stderr } = await holdfast.run(unlocked);
     expect(status).toBe(78);
@@ -78,7 +82,7 @@ describe("bad configuration ends with 78", () => {
     await holdfast.start([...unlocked, "--allow-unlocked"]).url();
   });
 
-  test("as a server does that everybody could reach without a key", async () => {
+  test("bad configuration ends with 78 as a server does that everybody could reach without a key", async () => {
     const { status, stderr } = await holdfast.run(["serve", "--port", "0", "--host", "0.0.0.0"]);
     expect(status).toBe(78);
     expect(stderr).toContain("refusing to listen on 0.0.0.0");
@@ -86,10 +90,10 @@ describe("bad configuration ends with 78", () => {
     expectOurWords(stderr);
   });
 
-  test("as a store does that a newer version has written; it is left as it is", async () => {
+  test("bad configuration ends with 78 as a store does that a newer version has written; it is left as it is", async () => {
     const path = join(holdfast.folder, "holdfast.db");
     const store = ["--store", `sqlite:${path}`];
-    await holdfast.run(["migrate", ...store]);
+    await holdfast.run(["keys", "create", "--merchant", "acme", ...store]);
     const { DatabaseSync } = loadSqlite();
     const connection = new DatabaseSync(path);
     connection.exec("INSERT INTO schema_migrations VALUES (1000, 0)");
@@ -104,14 +108,14 @@ describe("bad configuration ends with 78", () => {
 });
 
 describe("what does not answer ends with 69", () => {
-  test("as a port does that something else has", async () => {
+  test("what does not answer ends with 69 as a port does that something else has", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
     const { status, stdout, stderr } = await holdfast.run(["serve", "--port", String(port)]);
     await new Promise((resolve) => other.close(resolve));
     expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
-    expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: something else listens there`);
+    expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: the port is in use`);
     expectOurWords(stderr);
   });
 
@@ -132,7 +136,7 @@ describe("what does not answer ends with 69", () => {
     ["below a file", () => "file/holdfast.db"],
     ["that is a folder", () => "folder"],
     ["that is something else", () => "file"],
-  ])("as a database does %s", async (_what, path) => {
+  ])("what does not answer ends with 69 as a database does %s", async (_what, path) => {
     writeFileSync(join(holdfast.folder, "file"), "not a database, but long enough to be looked at as one");
     mkdirSync(join(holdfast.folder, "folder"));
     for (const command of ["serve", "migrate", "keys"]) {
@@ -148,7 +152,7 @@ describe("what does not answer ends with 69", () => {
 const SQLITE_HEADER_BYTES = 100;
 
 test("a database that is damaged ends with 69 and is left as it is", async () => {
-  await holdfast.run(["migrate"]);
+  await holdfast.run(["keys", "create", "--merchant", "acme"]);
   const path = join(holdfast.folder, "data", "holdfast.db");
   damageTable(path, "schema_migrations");
   const damaged = readFileSync(path);

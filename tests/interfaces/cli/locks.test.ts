@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lockFileName } from "../../../src/infrastructure/locking/file/lock-file-name";
+import { lockFileName } from "../../../src/infrastructure/locking/file/on-disk/lock-file-name";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
-import { eventually, HoldfastCli, untilEnded } from "../../support/holdfast-cli";
-import { freePort } from "../../support/own-process";
-import type { HoldfastProcess } from "../../support/holdfast-process";
+import { eventually, HoldfastCli, untilEnded } from "../../support/program/holdfast-cli";
+import { freePort } from "../../support/servers/own-process";
+import type { HoldfastProcess } from "../../support/program/holdfast-process";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -45,7 +45,7 @@ describe("locks of the kernel", () => {
     expect(await locks("list")).toMatchObject({ status: 0, stdout: "no locks\n", stderr: "" });
     expect(await locks("show", "task:nightly")).toMatchObject({
       status: 0,
-      stdout: "task:nightly is free, and there is no trace of it\n",
+      stdout: "task:nightly is free, and nothing is recorded about it\n",
     });
     // Where nobody says otherwise, too.
     expect(await holdfast.run(["locks", "list"])).toMatchObject({ status: 0, stdout: "no locks\n" });
@@ -128,8 +128,10 @@ describe("exclusive-create locks", () => {
 
     const broken = await locks("break", "task:nightly", "--if-held-by", holds!.ownerId);
     expect(broken.status).toBe(0);
-    expect(broken.stderr).toContain("if that holder lives, it believes in its lock until it looks");
-    expect(broken.stdout).toContain(`broke task:nightly, which ${holds!.ownerId} held`);
+    expect(broken.stderr).toContain(
+      "if that holder is still alive, it believes that it has the lock until its next check",
+    );
+    expect(broken.stdout).toContain(`broke task:nightly, which was held by ${holds!.ownerId}`);
     expect(JSON.parse(readFileSync(join(folder(), "AUDIT"), "utf8"))).toMatchObject({
       action: "break",
       resourceId: "task:nightly",
@@ -231,12 +233,32 @@ describe("leases in a bucket", () => {
     ]);
   });
 
+  test("what others wrote about themselves stays a line of text, and says nothing to the terminal", async () => {
+    const holder = { host: "web\u001b[31m", pid: 3, operation: "one\ntwo", since: 1 };
+    const held = { ownerId: "x\u0007", ttlMs: 30_000, renewSeq: 0, fence: 1, holder };
+    put("task:a", JSON.stringify({ ...held, waitingOwnerId: "y\u001b[2J\nz", waiterExpiresAt: 1 }));
+    const { locks } = bucket();
+    const refused = await holdfast.run(["run", "a", "--locks", "gs://locks/jobs", "--", "true"], {
+      STORAGE_EMULATOR_HOST: standIn.url,
+    });
+    for (const text of [refused.stderr, (await locks("list")).stdout]) {
+      expect(text).toMatch(/pid 3 on web \[31m \(one two\)/);
+      expect(text).toMatch(/y \[2J z/);
+      expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
+    }
+    expect((await locks("show", "task:a")).stdout).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+
   test("one is broken only if the one who is named holds it, and a line is left in the state directory", async () => {
     const { json, hold, locks } = bucket();
     await hold("nightly");
     const { holder: holds } = await json<ShownLock>("show", "task:nightly");
     expect((await locks("break", "task:nightly", "--if-held-by", "else")).status).toBe(1);
-    expect((await locks("break", "task:nightly", "--if-held-by", holds!.ownerId)).status).toBe(0);
+    const broken = await locks("break", "task:nightly", "--if-held-by", holds!.ownerId);
+    expect(broken.status).toBe(0);
+    expect(broken.stderr).toMatch(
+      /it believes that it has the lock until its next check: a lease is checked when it is renewed \(every 10 s/,
+    );
     const audit = readFileSync(join(holdfast.folder, ".local", "state", "holdfast", "audit.log"), "utf8");
     expect(audit.trimEnd().split("\n")).toHaveLength(1);
     expect(JSON.parse(audit)).toMatchObject({ action: "break", ownerId: holds!.ownerId });

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lockFileName } from "../../../src/infrastructure/locking/file/lock-file-name";
-import { HoldfastCli } from "../../support/holdfast-cli";
+import { lockFileName } from "../../../src/infrastructure/locking/file/on-disk/lock-file-name";
+import { HoldfastCli } from "../../support/program/holdfast-cli";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -21,13 +21,13 @@ describe("the command's own status is passed on", () => {
     expect(ended).toMatchObject({ status, signal: null, stdout: "", stderr: "" });
   });
 
-  test("or 127 if there is no such command", async () => {
+  test("the command's own status is passed on or 127 if there is no such command", async () => {
     const { status, stderr } = await holdfast.run(["run", "nightly", "--", "./no-such-command"]);
     expect(stderr).toBe("holdfast: cannot start ./no-such-command: no such command");
     expect(status).toBe(127);
   });
 
-  test("or 126 if it cannot be executed, whatever the system calls the reason", async () => {
+  test("the command's own status is passed on or 126 if it cannot be executed, whatever the system calls the reason", async () => {
     writeFileSync(join(holdfast.folder, "plain"), "no program");
     chmodSync(join(holdfast.folder, "plain"), 0o644);
     for (const [command, reason] of [
@@ -46,7 +46,7 @@ describe("the command's own status is passed on", () => {
 });
 
 describe("the command", () => {
-  test("gets its arguments as they are, a second -- and flags of ours among them", async () => {
+  test("the command gets its arguments as they are, a second -- and flags of ours among them", async () => {
     const args = ["a  b", "--", "--json", "$HOME", "ü"];
     const { stdout } = await holdfast.run([
       "run",
@@ -61,7 +61,7 @@ describe("the command", () => {
     expect(JSON.parse(stdout)).toEqual(args);
   });
 
-  test("is told its lock and a fencing token that grows, beside our own environment", async () => {
+  test("the command is told its lock and a fencing token that grows, beside our own environment", async () => {
     const tell = sh('echo "$HOLDFAST_LOCK_KEY $HOLDFAST_FENCING_TOKEN $COLOUR"');
     const tokens: bigint[] = [];
     for (const colour of ["red", "green"]) {
@@ -73,7 +73,7 @@ describe("the command", () => {
     expect(tokens[1]!).toBeGreaterThan(tokens[0]!);
   });
 
-  test("has our stdin, stdout and stderr, and none of them is left non-blocking", async () => {
+  test("the command has our stdin, stdout and stderr, and none of them is left non-blocking", async () => {
     // Flags of open files are shared: one that we made non-blocking would be that for the command, too.
     const script = `cat; for fd in 0 1 2; do grep flags /proc/self/fdinfo/$fd >&2; done`;
     const { stdout, stderr } = await holdfast.run(["run", "nightly", ...sh(script)], {}, "from stdin\n");
@@ -82,7 +82,7 @@ describe("the command", () => {
     expect(flags.map((each) => each & 0o4000)).toEqual([0, 0, 0]);
   });
 
-  test("runs under a lock whose directory is made if it is missing, for this user alone", async () => {
+  test("the command runs under a lock whose directory is made if it is missing, for this user alone", async () => {
     expect((await holdfast.run(["run", "nightly", ...sh("true")])).status).toBe(0);
     expect(statSync(stateDirectory()).mode & 0o777).toBe(0o700);
     const state = join(holdfast.folder, "elsewhere");
@@ -96,8 +96,8 @@ describe("what cannot be meant ends with 64, and nothing runs", () => {
 
   test.each([
     ["no command", ["run", "nightly"], /missing required argument 'command'/],
-    ["no task", ["run", "", ...touch], /the task needs a name/],
-    ["a command without a name", ["run", "nightly", "--", ""], /the command needs a name/],
+    ["no task", ["run", "", ...touch], /the name of the task is empty/],
+    ["a command without a name", ["run", "nightly", "--", ""], /the name of the command is empty/],
     ["a flag of the command without --", ["run", "nightly", "touch", "-c", "ran"], /unknown option '-c'/],
     ["junk in a flag", ["run", "nightly", "--lock-timeout", "soon", ...touch], /--lock-timeout/],
     ["another end of a lost lock", ["run", "nightly", "--on-lost", "pray", ...touch], /--on-lost/],
@@ -120,14 +120,14 @@ describe("what cannot be meant ends with 64, and nothing runs", () => {
 });
 
 describe("a place for locks that there is not ends with 78", () => {
-  test("when no variable tells one", async () => {
+  test("a place for locks that there is not ends with 78 when no variable tells one", async () => {
     const { status, stderr } = await holdfast.run(["run", "x", ...sh("touch ran")], { HOME: "" });
     expect(status).toBe(78);
-    expect(stderr).toContain("XDG_STATE_HOME and HOME tell no directory for locks");
+    expect(stderr).toContain("XDG_STATE_HOME and HOME give no directory for locks");
     expect(stderr).toContain("--locks file:<dir>");
   });
 
-  test("when it cannot be made or written to", async () => {
+  test("a place for locks that there is not ends with 78 when it cannot be made or written to", async () => {
     writeFileSync(join(holdfast.folder, "file"), "");
     for (const env of [{ HOME: join(holdfast.folder, "file") }, { XDG_STATE_HOME: "/proc/nowhere" }]) {
       const { status, stderr } = await holdfast.run(["run", "x", ...sh("touch ran")], env);

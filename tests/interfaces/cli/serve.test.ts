@@ -1,6 +1,6 @@
 import { connect } from "node:net";
-import { eventually, HoldfastCli } from "../../support/holdfast-cli";
-import { freePort } from "../../support/own-process";
+import { eventually, HoldfastCli } from "../../support/program/holdfast-cli";
+import { freePort } from "../../support/servers/own-process";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();

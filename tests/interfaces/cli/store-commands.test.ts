@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, HoldfastCli } from "../../support/holdfast-cli";
+import { eventually, HoldfastCli } from "../../support/program/holdfast-cli";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -25,6 +25,8 @@ test("config tells each value and where it comes from, and no secret", async () 
 });
 
 test("migrate says from where to where, and the second time that there is nothing to do", async () => {
+  mkdirSync(join(holdfast.folder, "data"));
+  writeFileSync(join(holdfast.folder, "data", "holdfast.db"), "");
   const { stdout } = await holdfast.run(["migrate", "--json"]);
   const { from, to } = JSON.parse(stdout) as { from: number; to: number };
   expect(from).toBe(0);
@@ -34,6 +36,7 @@ test("migrate says from where to where, and the second time that there is nothin
 });
 
 test("a pass over a store in which nothing is due has done nothing", async () => {
+  await holdfast.run(["keys", "create", "--merchant", "acme"]);
   const nothing = JSON.stringify({ done: 0, skipped: 0, failed: 0 });
   for (const command of ["reconcile", "expire"]) {
     const pass = await holdfast.run([command, "--json"]);
@@ -68,7 +71,7 @@ test("reconcile finishes what a killed server left open", async () => {
 });
 
 describe("keys", () => {
-  test("are made with a secret that is shown once, listed without it and revoked", async () => {
+  test("keys are made with a secret that is shown once, listed without it and revoked", async () => {
     const made = await holdfast.run(["keys", "create", "--merchant", "acme", "--name", "checkout"]);
     expect(made.status).toBe(0);
     const secret = made.stdout.trim();
@@ -92,7 +95,7 @@ describe("keys", () => {
     expect(list.stdout + table.stdout).not.toContain(secret);
   });
 
-  test("are noticed by a server that is running, and revoking the last one does not open it again", async () => {
+  test("keys are noticed by a server that is running, and revoking the last one does not open it again", async () => {
     const url = await holdfast.serve().url();
     const asked = async (secret?: string) =>
       (await fetch(`${url}/payments`, secret ? { headers: { authorization: `Bearer ${secret}` } } : {}))

@@ -1,4 +1,4 @@
-import { HoldfastCli } from "../../support/holdfast-cli";
+import { HoldfastCli } from "../../support/program/holdfast-cli";
 import { StripeStandIn } from "../../support/stripe-stand-in/stripe-stand-in";
 
 jest.setTimeout(60_000);
@@ -12,7 +12,7 @@ describe("a server with Stripe as its gateway", () => {
   });
   afterEach(() => stripe.close());
 
-  test("without a secret key ends with 78, and says what to set", async () => {
+  test("a server with Stripe as its gateway without a secret key ends with 78, and says what to set", async () => {
     const { status, stdout, stderr } = await holdfast.serve("--gateway", "stripe:").ended;
     expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
     expect(stderr).toBe(
@@ -20,13 +20,13 @@ describe("a server with Stripe as its gateway", () => {
     );
   });
 
-  test("does not take an address with a path", async () => {
+  test("a server with Stripe as its gateway does not take an address with a path", async () => {
     const { status, stderr } = await holdfast.serve("--stripe-url", "http://127.0.0.1/v1").ended;
     expect(status).toBe(64);
-    expect(stderr).toContain("--stripe-url is http(s)://host or http(s)://host:port");
+    expect(stderr).toContain("--stripe-url must be http(s)://host or http(s)://host:port");
   });
 
-  test("moves money there, takes over what was authorized there, and has no books of its own", async () => {
+  test("a server with Stripe as its gateway moves money there, takes over what was authorized there, and has no books of its own", async () => {
     stripe.world.captureBefore = Math.floor(Date.now() / 1_000) + 86_400;
     const url = await holdfast
       .start(["serve", "--port", "0", "--gateway", "stripe:"], {

@@ -4,12 +4,12 @@ import {
   StoreUnavailableError,
   VersionConflictError,
 } from "../../../src/application/ports/payment-repository";
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
-import { loseAnswers } from "../../support/lost-answers";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
+import { loseAnswers } from "../../support/fakes/lost-answers";
 import { expectProblem } from "../../support/http-expectations";
-import { HttpWorld, type HttpWorldParts } from "../../support/http-world";
-import { Gate, until } from "../../support/gate";
+import { HttpWorld, type HttpWorldParts } from "../../support/worlds/http-world";
+import { Gate, until } from "../../support/fakes/gate";
 
 let http: HttpWorld;
 
@@ -24,7 +24,7 @@ const unknownId = "018f3a9e-0000-7000-8000-000000000000";
 
 /** Somebody is inside until the gate opens. */
 function occupied(id: string, gate: Gate): Promise<void> {
-  return http.world.context.locks.withLock(`payment:${id}`, () => gate.passed, { purpose: "capture" });
+  return http.world.locks.withLock(`payment:${id}`, () => gate.passed, { purpose: "capture" });
 }
 
 describe("refused before a use case sees it, in the order of the table", () => {
@@ -114,7 +114,7 @@ describe("refused before a use case sees it, in the order of the table", () => {
 
   test("only then the payment is looked for", async () => {
     expectProblem(await http.capture(unknownId, "k"), 404, "payment_not_found");
-    expect((http.world.context.locks as InMemoryLockProvider).size).toBe(0);
+    expect((http.world.locks as MemoryLockProvider).size).toBe(0);
   });
 
   test("another merchant's payment does not exist", async () => {
@@ -189,7 +189,7 @@ describe("waiting for the lock", () => {
     const payments = new InMemoryPaymentRepository();
     await open({ payments });
     const id = await http.authorize();
-    const inner = new InMemoryLockProvider();
+    const inner = new MemoryLockProvider();
     const locks: LockProvider = {
       withLock: (resourceId, section, options) =>
         inner.withLock(resourceId, (hold) => section(lostAfterIntent(hold)), options),
@@ -214,7 +214,7 @@ describe("waiting for the lock", () => {
     await until(() => http.log.some(({ problem }) => problem === "wait_cancelled"));
     gate.open();
     await inside;
-    expect((http.world.context.locks as InMemoryLockProvider).size).toBe(0);
+    expect((http.world.locks as MemoryLockProvider).size).toBe(0);
     expect(http.world.gateway.calls).toEqual(["authorize"]);
     expect(http.accessLog.at(-1)).toMatchObject({ status: 499 });
   });

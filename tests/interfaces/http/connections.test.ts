@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import { Gate, until } from "../../support/gate";
-import { eventually } from "../../support/holdfast-cli";
-import { HttpWorld, type HttpWorldParts } from "../../support/http-world";
-import { sendRaw } from "../../support/raw-http";
+import { Gate, until } from "../../support/fakes/gate";
+import { eventually } from "../../support/program/holdfast-cli";
+import { HttpWorld, type HttpWorldParts } from "../../support/worlds/http-world";
+import { sendRaw } from "../../support/program/raw-http";
 
 let http: HttpWorld;
 /** Requests that have come and whose response has not said `close`: what waits for it, waits for these. */
@@ -100,7 +100,7 @@ describe("requests that are sent ahead on one connection", () => {
     );
   });
 
-  test("are begun one after the other, and answered in their order", async () => {
+  test("requests that are sent ahead on one connection are begun one after the other, and answered in their order", async () => {
     const [first, second] = [await http.authorize(), await http.authorize()];
     const gate = heldAtTheGateway();
     const answers = sendRaw(
@@ -118,7 +118,7 @@ describe("requests that are sent ahead on one connection", () => {
     expect(text.indexOf(first)).toBeLessThan(text.indexOf(second));
   });
 
-  test("are answered up to a bound, and the last of those answers says that it is the last", async () => {
+  test("requests that are sent ahead on one connection are answered up to a bound, and the last of those answers says that it is the last", async () => {
     const { text } = await sendRaw(http.port, get("/payments").repeat(200));
     const answered = statuses(text);
     expect(new Set(answered)).toEqual(new Set([200]));
@@ -128,7 +128,7 @@ describe("requests that are sent ahead on one connection", () => {
     await allOver();
   });
 
-  test("do not fill the memory with their bodies", async () => {
+  test("requests that are sent ahead on one connection do not fill the memory with their bodies", async () => {
     const id = await http.authorize();
     const gate = heldAtTheGateway();
     const large = { metadata: Object.fromEntries([["note", "x".repeat(60_000)]]) };
@@ -145,8 +145,8 @@ describe("requests that are sent ahead on one connection", () => {
     );
     await http.get("/healthz");
     await http.get("/healthz");
-    // Of 24 MB: those that may wait, and what one more reading brings.
-    expect(connection.bytesRead).toBeLessThan(2_000_000);
+    // Of 24 MB: those that may wait (1 MB), and one round of the event loop, which reads up to 32 times 64 KiB.
+    expect(connection.bytesRead).toBeLessThan(4_000_000);
     gate.open();
   });
 });
@@ -172,7 +172,7 @@ describe("what is not HTTP behind a request", () => {
     await allOver();
   });
 
-  test("is told at once where the request itself is broken", async () => {
+  test("what is not HTTP behind a request is told at once where the request itself is broken", async () => {
     const { text } = await sendRaw(
       http.port,
       "POST /payments HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n" +
@@ -193,7 +193,7 @@ test("a request for another protocol is an ordinary one", async () => {
 });
 
 describe("an answer that nobody reads", () => {
-  test("is given up with its connection", async () => {
+  test("an answer that nobody reads is given up with its connection", async () => {
     await http.close();
     await serve({ unreadMs: 50 });
     await deaf(get(BUNDLE).repeat(30));
@@ -201,7 +201,7 @@ describe("an answer that nobody reads", () => {
     await allOver();
   });
 
-  test("is not one that is still being made", async () => {
+  test("an answer that nobody reads is not one that is still being made", async () => {
     await http.close();
     await serve({ unreadMs: 400 });
     const id = await http.authorize();
@@ -215,7 +215,7 @@ describe("an answer that nobody reads", () => {
 });
 
 describe("the files of the documentation", () => {
-  test("have an entity tag, and are not sent again to those who have them", async () => {
+  test("the files of the documentation have an entity tag, and are not sent again to those who have them", async () => {
     const first = await http.get(BUNDLE);
     expect(first.status).toBe(200);
     expect(first.headers.get("content-type")).toBe("text/javascript; charset=utf-8");

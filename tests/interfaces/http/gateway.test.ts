@@ -1,5 +1,5 @@
 import { expectProblem } from "../../support/http-expectations";
-import { HttpWorld } from "../../support/http-world";
+import { HttpWorld } from "../../support/worlds/http-world";
 
 let http: HttpWorld;
 afterEach(() => http.close());
@@ -73,7 +73,7 @@ test("what is not there cannot be asked about", async () => {
 });
 
 test("a gateway that does not tell how often money moved can be asked all the same", async () => {
-  http = await new HttpWorld({ app: { gatewayMoves: undefined } as never }).open();
+  http = await new HttpWorld({ app: { gatewayMoves: undefined } }).open();
   const id = await http.authorize();
   expect((await observe(id)).status).toBe(200);
 });

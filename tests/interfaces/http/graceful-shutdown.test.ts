@@ -3,9 +3,9 @@ import { once } from "node:events";
 import pino from "pino";
 import { GracefulShutdown } from "../../../src/interfaces/http/server/graceful-shutdown";
 import { expectProblem } from "../../support/http-expectations";
-import { HttpWorld } from "../../support/http-world";
-import { Gate, until } from "../../support/gate";
-import { VirtualLockClock } from "../../support/virtual-lock-clock";
+import { HttpWorld } from "../../support/worlds/http-world";
+import { Gate, until } from "../../support/fakes/gate";
+import { VirtualLockClock } from "../../support/fakes/virtual-lock-clock";
 
 let http: HttpWorld;
 let time: VirtualLockClock;

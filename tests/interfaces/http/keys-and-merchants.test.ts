@@ -1,7 +1,7 @@
-import type { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
+import type { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { isLoopback, refusalToListen } from "../../../src/interfaces/http/server/listening-rule";
 import { expectProblem } from "../../support/http-expectations";
-import { HttpWorld } from "../../support/http-world";
+import { HttpWorld } from "../../support/worlds/http-world";
 
 let http: HttpWorld;
 beforeEach(async () => {
@@ -25,6 +25,7 @@ test("every payments route wants a key as soon as there is one", async () => {
     ["GET", "/payments"],
     ["GET", `/payments/${id}`],
     ["GET", `/payments/${id}/events`],
+    ["GET", "/events"],
     ["POST", `/payments/${id}/capture`],
     ["GET", `/gateway/payments/${id}`],
     ["POST", `/gateway/payments/${id}/observe`],

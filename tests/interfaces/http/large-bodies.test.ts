@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
-import { HttpWorld } from "../../support/http-world";
-import { rawRequest, sendRaw, type RawAnswer } from "../../support/raw-http";
+import { HttpWorld } from "../../support/worlds/http-world";
+import { rawRequest, sendRaw, type RawAnswer } from "../../support/program/raw-http";
 
 jest.setTimeout(60_000);
 
@@ -45,7 +45,7 @@ const head = (declared: number) =>
   `${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
 
 describe("a body that is declared too large", () => {
-  test("is refused though none of it comes, and the connection serves on when all of it came", async () => {
+  test("a body that is declared too large is refused though none of it comes, and the connection serves on when all of it came", async () => {
     const { socket, until } = open();
     socket.write(head(DECLARED));
     const [, status, body] = /^HTTP\/1.1 (\d+) [^]*?\r\n\r\n([^]*\})$/.exec(await until(/\}$/)) ?? [];
@@ -57,12 +57,12 @@ describe("a body that is declared too large", () => {
     socket.destroy();
   });
 
-  test("is refused before the connection ends, where its sender wants that and sends nothing", async () => {
+  test("a body that is declared too large is refused before the connection ends, where its sender wants that and sends nothing", async () => {
     const closing = head(DECLARED).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     expectTooLarge(await sendRaw(http.port, closing));
   });
 
-  test("is refused where all of it comes and the connection ends: the answer is not lost in what is unread", async () => {
+  test("a body that is declared too large is refused where all of it comes and the connection ends: the answer is not lost in what is unread", async () => {
     const whole = rawRequest("POST", "/payments", headers, "x".repeat(DECLARED * 8));
     for (let round = 0; round < 10; round += 1) expectTooLarge(await sendRaw(http.port, whole));
   });
@@ -74,7 +74,7 @@ describe("a body in chunks", () => {
     .join("");
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-  test("that never ends is refused as soon as it is too large, and nothing behind it counts as a request", async () => {
+  test("a body in chunks that never ends is refused as soon as it is too large, and nothing behind it counts as a request", async () => {
     const { socket, until } = open();
     socket.on("error", () => {}); // it is closed while we go on sending
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -92,7 +92,7 @@ describe("a body in chunks", () => {
     expect(http.accessLog.map(({ status: seen }) => seen)).toEqual([413]);
   });
 
-  test("whose sender goes on for ever gets its connection closed", async () => {
+  test("a body in chunks whose sender goes on for ever gets its connection closed", async () => {
     const { socket } = open();
     socket.on("error", () => {});
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -103,7 +103,7 @@ describe("a body in chunks", () => {
     expect(http.accessLog.map(({ status: seen }) => seen)).toEqual([413]);
   });
 
-  test("of the right size is read, however it is cut", async () => {
+  test("a body in chunks of the right size is read, however it is cut", async () => {
     const text = JSON.stringify({
       amount: 5,
       currency: "EUR",
@@ -130,7 +130,7 @@ describe("a body in chunks", () => {
     ["a byte order mark and a charset", 'application/json; charset="UTF-8"', "\ufeff{}", 400],
     ["another charset", "application/json; charset=utf-16", "{}", 415],
     ["bytes that are compressed", "application/json\r\nContent-Encoding: gzip", "{}", 415],
-  ])("with %s: %s", async (_what, type, body, status) => {
+  ])("a body in chunks with %s: %s", async (_what, type, body, status) => {
     const sent = [
       ["Content-Type", type],
       ["Idempotency-Key", "k"],

@@ -1,15 +1,15 @@
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-lock-provider";
-import { FakeLockServer } from "../../support/fake-lock-backend";
-import { Gate } from "../../support/gate";
-import { eventually } from "../../support/holdfast-cli";
-import { HttpWorld } from "../../support/http-world";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { LinedLockProvider } from "../../../src/infrastructure/locking/line/lined-lock-provider";
+import { FakeLockServer } from "../../support/fakes/fake-lock-backend";
+import { Gate } from "../../support/fakes/gate";
+import { eventually } from "../../support/program/holdfast-cli";
+import { HttpWorld } from "../../support/worlds/http-world";
 
 let http: HttpWorld;
 afterEach(() => http.close());
 
 test("who holds and how many wait is told by the id, and forgotten with the last of them", async () => {
-  const locks = new InMemoryLockProvider();
+  const locks = new MemoryLockProvider();
   http = await new HttpWorld({ app: { lockQueues: locks } }).open();
   expect((await http.get("/locks")).body).toEqual({ data: [] });
 

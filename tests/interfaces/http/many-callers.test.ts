@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SqliteDatabase } from "../../../src/infrastructure/persistence/sqlite-database";
-import { SqliteMigration } from "../../../src/infrastructure/persistence/sqlite-migration";
-import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite-payment-repository";
-import { HttpWorld } from "../../support/http-world";
-import { TestClock } from "../../support/payments-world";
+import { SqliteDatabase } from "../../../src/infrastructure/persistence/sqlite/sqlite-database";
+import { SqliteMigration } from "../../../src/infrastructure/persistence/sqlite/sqlite-migration";
+import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
+import { HttpWorld } from "../../support/worlds/http-world";
+import { TestClock } from "../../support/worlds/payments-world";
 
 jest.setTimeout(60_000);
 
@@ -51,7 +51,7 @@ describe.each(["memory", "sqlite"])("a thousand callers capture one payment (%s)
     });
   }
 
-  test("with one key: one capture, and all get the same answer", async () => {
+  test("a thousand callers capture one payment with one key: one capture, and all get the same answer", async () => {
     const id = await http.authorize();
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => capture(id, "one")));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -59,7 +59,7 @@ describe.each(["memory", "sqlite"])("a thousand callers capture one payment (%s)
     expect(await http.timesCaptured(id)).toBe(1);
   });
 
-  test("with a key each: one captures, the others are told that it is captured", async () => {
+  test("a thousand callers capture one payment with a key each: one captures, the others are told that it is captured", async () => {
     const id = await http.authorize();
     const answers = await Promise.all(Array.from({ length: 1_000 }, (_, n) => capture(id, `key-${n}`)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

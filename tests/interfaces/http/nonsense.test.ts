@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { METHODS } from "node:http";
 import { problemCodes } from "../../../src/interfaces/http/problems/problem-table";
-import { HttpWorld } from "../../support/http-world";
-import { rawRequest, sendRaw } from "../../support/raw-http";
+import { HttpWorld } from "../../support/worlds/http-world";
+import { rawRequest, sendRaw } from "../../support/program/raw-http";
 
 jest.setTimeout(60_000);
 

@@ -1,7 +1,7 @@
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { Gate, until } from "../../support/gate";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { Gate, until } from "../../support/fakes/gate";
 import { expectProblem } from "../../support/http-expectations";
-import { HttpWorld, type HttpAnswer } from "../../support/http-world";
+import { HttpWorld, type HttpAnswer } from "../../support/worlds/http-world";
 
 const UNKNOWN = "018f3a9e-0000-7000-8000-000000000000";
 const REFERENCE = "ext_1250_eur_browser";
@@ -24,7 +24,7 @@ async function captured(paymentMethod = "tok_ok"): Promise<string> {
 }
 
 describe.each(["void", "refunds"])("POST /payments/:id/%s is refused before anything is done", (path) => {
-  test("in the order of the table: key, payment id, idempotency key, body, payment", async () => {
+  test("a movement is refused before anything is done in the order of the table: key, payment id, idempotency key, body, payment", async () => {
     http.keys.add("secret", "acme");
     const at = (id: string) => `/payments/${id}/${path}`;
     const key = { "idempotency-key": "k" };
@@ -36,7 +36,7 @@ describe.each(["void", "refunds"])("POST /payments/:id/%s is refused before anyt
     expectProblem(await send(UNKNOWN, { x: 1 }, known), 400, "idempotency_key_required");
     const invalid = await send(UNKNOWN, { x: 1 }, { ...known, ...key });
     expect(expectProblem(invalid, 400, "invalid_request").errors).toEqual([
-      { pointer: "/x", detail: "is not known here" },
+      { pointer: "/x", detail: "is not recognized" },
     ]);
     expectProblem(await send(UNKNOWN, {}, { ...known, ...key }), 404, "payment_not_found");
     expectProblem(await http.get(at(UNKNOWN), known), 405, "method_not_allowed");
@@ -45,7 +45,7 @@ describe.each(["void", "refunds"])("POST /payments/:id/%s is refused before anyt
 });
 
 describe("POST /payments/:id/void", () => {
-  test("lets the money go, and says the same again", async () => {
+  test("POST /payments/:id/void lets the money go, and says the same again", async () => {
     const id = await http.authorize();
     const first = await release(id, "k");
     expect(first.status).toBe(201);
@@ -60,7 +60,7 @@ describe("POST /payments/:id/void", () => {
     expectProblem(await http.capture(id, "c"), 409, "payment_not_capturable");
   });
 
-  test("takes no body, `{}`, and nothing else", async () => {
+  test("POST /payments/:id/void takes no body, `{}`, and nothing else", async () => {
     const bare = await http.call("POST", `/payments/${await http.authorize()}/void`, {
       headers: { "idempotency-key": "k" },
     });
@@ -73,12 +73,12 @@ describe("POST /payments/:id/void", () => {
     ["tok_void_decline", 402, "void_declined", null],
     ["tok_void_authorization_gone", 409, "payment_expired", null],
     ["tok_void_unreachable", 503, "gateway_unavailable", "5"],
-  ] as const)("with %s: %i %s", async (paymentMethod, status, code, retryAfter) => {
+  ] as const)("POST /payments/:id/void with %s: %i %s", async (paymentMethod, status, code, retryAfter) => {
     const id = await http.authorize({ paymentMethod });
     expectProblem(await release(id, "k"), status, code, retryAfter);
   });
 
-  test("whose outcome nobody knows is a 202, and others are told to wait", async () => {
+  test("POST /payments/:id/void whose outcome nobody knows is a 202, and others are told to wait", async () => {
     const id = await http.authorize({ paymentMethod: "tok_void_timeout_captured" });
     const { status, headers, body } = await release(id, "k");
     expect({ status, retryAfter: headers.get("retry-after") }).toEqual({ status: 202, retryAfter: "2" });
@@ -91,7 +91,7 @@ describe("POST /payments/:id/void", () => {
 });
 
 describe("POST /payments/:id/refunds", () => {
-  test("gives parts back, and says the same again", async () => {
+  test("POST /payments/:id/refunds gives parts back, and says the same again", async () => {
     const id = await captured();
     const first = await refund(id, "a", { amount: 300, currency: "eur" });
     expect(first.status).toBe(201);
@@ -111,14 +111,14 @@ describe("POST /payments/:id/refunds", () => {
     expect((await http.get(`/payments/${id}`)).body.payment.amountRefunded).toBe(1_000);
   });
 
-  test("of what was not captured is refused", async () => {
+  test("POST /payments/:id/refunds of what was not captured is refused", async () => {
     const id = await http.authorize();
     expect(expectProblem(await refund(id, "k"), 409, "payment_not_refundable").paymentStatus).toBe(
       "authorized",
     );
   });
 
-  test("that is declined is a 402, whose outcome nobody knows a 202", async () => {
+  test("POST /payments/:id/refunds that is declined is a 402, whose outcome nobody knows a 202", async () => {
     expectProblem(await refund(await captured("tok_refund_decline"), "k"), 402, "refund_declined");
     const id = await captured("tok_refund_timeout_captured");
     const unknown = await refund(id, "k");
@@ -132,7 +132,7 @@ describe("POST /payments with a gateway reference", () => {
   const take = (key: string, body: object = {}) =>
     post("/payments", key, { gatewayReference: REFERENCE, ...body });
 
-  test("makes a payment of what the gateway tells, once for each key", async () => {
+  test("POST /payments with a gateway reference makes a payment of what the gateway tells, once for each key", async () => {
     const { status, headers, body } = await take("k", { reference: "order-1", expiresIn: 60 });
     expect(status).toBe(201);
     expect(headers.get("location")).toBe(`/payments/${body.payment.id}`);
@@ -151,7 +151,7 @@ describe("POST /payments with a gateway reference", () => {
     expect((await http.capture(body.payment.id, "c")).status).toBe(201);
   });
 
-  test("is refused where there is nothing to take over, and leaves the key free", async () => {
+  test("POST /payments with a gateway reference is refused where there is nothing to take over, and leaves the key free", async () => {
     expectProblem(await take("k", { gatewayReference: "ext_nothing" }), 404, "authorization_not_found");
     const { body } = await take("first");
     await http.capture(body.payment.id, "c");
@@ -164,7 +164,7 @@ describe("POST /payments with a gateway reference", () => {
     ["an amount, which is the gateway's to say", { amount: 1 }, "/amount"],
     ["a card", { paymentMethod: "tok_ok" }, "/paymentMethod"],
     ["an empty reference", { gatewayReference: "" }, "/gatewayReference"],
-  ])("does not take %s", async (_what, change, pointer) => {
+  ])("POST /payments with a gateway reference does not take %s", async (_what, change, pointer) => {
     const { errors } = expectProblem(await take("k", change), 400, "invalid_request");
     expect(errors).toMatchObject([{ pointer }]);
   });
@@ -184,7 +184,7 @@ describe("reviews", () => {
   const decide = (id: string, body: unknown, headers: Record<string, string> = {}): Promise<HttpAnswer> =>
     http.call("POST", `/reviews/${id}`, { body, headers });
 
-  test("are an operator's, across merchants, and the payment's owner sees that they were decided", async () => {
+  test("reviews are an operator's, across merchants, and the payment's owner sees that they were decided", async () => {
     http.keys.add("shop", "acme");
     http.keys.add("boss", "default", true);
     const shop = { authorization: "Bearer shop" };
@@ -258,7 +258,7 @@ describe("reviews", () => {
     expectProblem(await http.get("/reviews/none"), 400, "invalid_operation_id");
   });
 
-  test("are not decided against the gateway, unless somebody says why it is wrong", async () => {
+  test("reviews are not decided against the gateway, unless somebody says why it is wrong", async () => {
     const operationId = await inReview();
     http.world.gateway.answersQuestions({ outcome: "succeeded", reference: "ch_1" });
     const verdict = { outcome: "not_moved", evidence: "nothing there" };
@@ -272,7 +272,7 @@ describe("reviews", () => {
     expect((await decide(operationId, overridden)).body).toMatchObject({ operation: { status: "failed" } });
   });
 
-  test("can be put off while the gateway has not decided, which is a verdict with evidence, too", async () => {
+  test("reviews can be put off while the gateway has not decided, which is a verdict with evidence, too", async () => {
     const operationId = await inReview();
     const { body } = await http.get("/reviews");
     expect(body.data).toMatchObject([{ operationId, status: "unknown", nextQuestionAt: expect.any(String) }]);
@@ -283,7 +283,7 @@ describe("reviews", () => {
     expect(Date.parse(after[0]!.nextQuestionAt) - http.world.clock.now().getTime()).toBe(86_400_000);
   });
 
-  test("of nothing, or of what is decided, are refused, and so is a verdict without evidence", async () => {
+  test("reviews of nothing, or of what is decided, are refused, and so is a verdict without evidence", async () => {
     const verdict = { outcome: "not_moved", evidence: "nothing there" };
     expectProblem(await decide("none", verdict), 400, "invalid_operation_id");
     expectProblem(await decide(UNKNOWN, verdict), 404, "operation_not_found");
@@ -302,7 +302,7 @@ describe("reviews", () => {
     expectProblem(await http.get("/reviews?cursor=x"), 400, "invalid_request");
   });
 
-  test("go on where the page before ended", async () => {
+  test("continue where the previous page ended", async () => {
     const ids = [await inReview(), await inReview(), await inReview()];
     const first = await http.get("/reviews?limit=2");
     const rest = await http.get(`/reviews?limit=2&cursor=${first.body.nextCursor}`);
@@ -315,7 +315,7 @@ describe("reviews", () => {
 });
 
 describe("GET /payments/:id/events", () => {
-  test("has pages, and without a limit all that a payment usually has", async () => {
+  test("GET /payments/:id/events has pages, and without a limit all that a payment usually has", async () => {
     const id = await captured();
     const all = (await http.get(`/payments/${id}/events`)).body;
     expect(all.nextCursor).toBeNull();
@@ -334,10 +334,10 @@ describe("GET /payments/:id/events", () => {
     expectProblem(await http.get(`/payments/${id}/events?limit=1001`), 400, "invalid_request");
   });
 
-  test("says why a payment is what it is: who asked, what was waited for, what the gateway said", async () => {
+  test("GET /payments/:id/events says why a payment is what it is: who asked, what was waited for, what the gateway said", async () => {
     const id = await http.authorize();
     const leaving = new Gate();
-    const holder = http.world.context.locks.withLock(`payment:${id}`, () => leaving.passed, {
+    const holder = http.world.locks.withLock(`payment:${id}`, () => leaving.passed, {
       purpose: "night shift",
     });
     const capture = http.capture(id, "k", {}, { "x-request-id": "the-capture" });
@@ -369,7 +369,7 @@ describe("GET /payments/:id/events", () => {
         amount: 1_000,
       },
     });
-    expect(http.world.context.locks).toBeInstanceOf(InMemoryLockProvider);
+    expect(http.world.locks).toBeInstanceOf(MemoryLockProvider);
   });
 });
 

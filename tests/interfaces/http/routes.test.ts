@@ -1,8 +1,8 @@
 import { Registry } from "prom-client";
 import type { LockTimeoutPolicy } from "../../../src/application/ports/lock-timeout";
 import { expectProblem } from "../../support/http-expectations";
-import { sendRaw } from "../../support/raw-http";
-import { HttpWorld, type HttpWorldParts } from "../../support/http-world";
+import { sendRaw } from "../../support/program/raw-http";
+import { HttpWorld, type HttpWorldParts } from "../../support/worlds/http-world";
 
 let http: HttpWorld;
 async function open(parts: HttpWorldParts = {}): Promise<void> {
@@ -39,11 +39,11 @@ describe("authorizing", () => {
     expect((await http.get(`/payments/${inUpperCase}`)).body).toEqual(answer.body);
   });
 
-  test("lasts for seven days unless told otherwise", async () => {
+  test("authorizing lasts for seven days unless told otherwise", async () => {
     expect((await authorize()).body.payment.expiresAt).toBe("2026-03-08T12:00:00.000Z");
   });
 
-  test("with one key, however often and at once: one payment", async () => {
+  test("authorizing with one key, however often and at once: one payment", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => authorize()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
@@ -51,7 +51,7 @@ describe("authorizing", () => {
     expect((await authorize()).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("with a known key and another body: refused", async () => {
+  test("authorizing with a known key and another body: refused", async () => {
     await authorize();
     expectProblem(await authorize({ amount: 1_251 }), 422, "idempotency_key_reused");
     expectProblem(await authorize({ metadata: { a: "b" } }), 422, "idempotency_key_reused");
@@ -83,7 +83,7 @@ describe("authorizing", () => {
     expect(later.body.payment).toMatchObject({ id: first.body.payment.id, status: "authorized" });
   });
 
-  test("not reached: nothing happened, and the same key may try again", async () => {
+  test("authorizing not reached: nothing happened, and the same key may try again", async () => {
     const paymentMethod = "tok_authorize_unreachable";
     expectProblem(await authorize({ paymentMethod }), 503, "gateway_unavailable", "5");
     expect((await authorize({ paymentMethod })).status).toBe(201);
@@ -112,7 +112,7 @@ describe("authorizing", () => {
     ["expiresIn", 31 * 86_400 + 1],
     ["expiresIn", 1.5],
     ["gateway", "stripe"],
-  ])("refuses a bad %s (%j), by its name", async (field, value) => {
+  ])("authorizing refuses a bad %s (%j), by its name", async (field, value) => {
     const { errors } = expectProblem(await authorize({ [field]: value }), 400, "invalid_request");
     expect(errors[0].pointer).toContain(`/${field}`);
     expect((await http.get("/payments")).body.data).toHaveLength(0);
@@ -138,7 +138,7 @@ describe("listing", () => {
     expect(found).toEqual(ids);
   });
 
-  test("by status, reference and time", async () => {
+  test("listing by status, reference and time", async () => {
     const first = await http.authorize({ reference: "Ä/1 & 2" });
     http.world.clock.advance(60_000);
     const second = await http.authorize();
@@ -170,7 +170,7 @@ describe("listing", () => {
     "page=2",
     "__proto__=1",
     "limit[]=1",
-  ])("refuses ?%s, and names the parameter", async (query) => {
+  ])("listing refuses ?%s, and names the parameter", async (query) => {
     const { errors } = expectProblem(await http.get(`/payments?${query}`), 400, "invalid_request");
     expect(errors).toHaveLength(1);
     expect(query.startsWith(errors[0].parameter)).toBe(true);
@@ -332,8 +332,8 @@ describe("how long a request waits for the lock", () => {
     ["tenSeconds", "wait=1.5", 10_000, "configuration"],
     ["tenSeconds", "await=1", 10_000, "configuration"],
     ["tenSeconds", "wait=soon", 10_000, "configuration"],
-    ["infinite", undefined, 21_000, "the time that is left of an HTTP request"],
-    ["infinite", "wait=60", 21_000, "the time that is left of an HTTP request"],
+    ["infinite", undefined, 21_000, "the time limit of an HTTP request"],
+    ["infinite", "wait=60", 21_000, "the time limit of an HTTP request"],
     ["infinite", "wait=20", 20_000, "Prefer: wait"],
   ] as const)("%s, Prefer: %s: %d ms", async (policy, prefer, timeout, source) => {
     let given: unknown;

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { parseMerchantId } from "../../../src/domain/identifiers";
-import { SandboxInstances, unknownId, type SandboxInstance } from "../../support/sandbox-instances";
-import { HttpWorld, type HttpAnswer } from "../../support/http-world";
+import { SandboxInstances, unknownId, type SandboxInstance } from "../../support/worlds/sandbox-instances";
+import { HttpWorld, type HttpAnswer } from "../../support/worlds/http-world";
 
 let instances: SandboxInstances;
 let a: SandboxInstance;

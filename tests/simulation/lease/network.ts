@@ -1,10 +1,11 @@
-import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
+import { waitersIn } from "../../../src/infrastructure/locking/lease/protocol/lease-line";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   TransientLeaseStoreError,
   type LeaseRecordStore,
   type ReadLeaseRecord,
   type RecordVersion,
-} from "../../../src/infrastructure/locking/lease/lease-record-store";
+} from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
 import type { Machine } from "./machine";
 import type { Profile } from "./profile";
 import type { SeededRandom } from "./seeded-random";
@@ -174,7 +175,9 @@ export const MAX_LATENCY_MS = 400;
 
 function brief(record: StoredLeaseRecord): string {
   const fence = "fence" in record ? `, fence ${record.fence}/${record.renewSeq}` : "";
-  return `owner ${record.ownerId ?? "-"}, waiter ${record.waitingOwnerId ?? "-"}${fence}`;
+  const behind = waitersIn(record).slice(1);
+  const line = behind.length === 0 ? "" : `, behind it ${behind.join(" ")}`;
+  return `owner ${record.ownerId ?? "-"}, waiter ${record.waitingOwnerId ?? "-"}${line}${fence}`;
 }
 
 function briefAnswer(value: unknown): string {

@@ -3,12 +3,12 @@ import type { LockHold, LockProvider } from "../../../src/application/ports/lock
 import { HandoffLease } from "../../../src/infrastructure/locking/lease/handoff-lease";
 import { LeaseClient, type LeaseClientOptions } from "../../../src/infrastructure/locking/lease/lease-client";
 import { LeaseLockBackend } from "../../../src/infrastructure/locking/lease/lease-lock-backend";
-import type { LeaseRecordStore } from "../../../src/infrastructure/locking/lease/lease-record-store";
+import type { LeaseRecordStore } from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
 import {
   TenureRequests,
   type LeaseSurroundings,
-} from "../../../src/infrastructure/locking/lease/tenure-requests";
-import { LinedLockProvider } from "../../../src/infrastructure/locking/lined-lock-provider";
+} from "../../../src/infrastructure/locking/lease/tenure/tenure-requests";
+import { LinedLockProvider } from "../../../src/infrastructure/locking/line/lined-lock-provider";
 import type { Ledger } from "./ledger";
 import type { Machine } from "./machine";
 import { MAX_LATENCY_MS, type Network } from "./network";

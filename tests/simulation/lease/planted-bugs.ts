@@ -1,12 +1,15 @@
-import { instant, type Instant } from "../../../src/infrastructure/locking/lease/lease-environment";
+import { instant, type Instant } from "../../../src/infrastructure/locking/lease/protocol/lease-environment";
 import { LeaseClient } from "../../../src/infrastructure/locking/lease/lease-client";
-import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   recordVersion,
   type ReadLeaseRecord,
-} from "../../../src/infrastructure/locking/lease/lease-record-store";
-import { RecordMemory, type Sighting } from "../../../src/infrastructure/locking/lease/record-memory";
-import { TenureRequests } from "../../../src/infrastructure/locking/lease/tenure-requests";
+} from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
+import {
+  RecordMemory,
+  type Sighting,
+} from "../../../src/infrastructure/locking/lease/protocol/record-memory";
+import { TenureRequests } from "../../../src/infrastructure/locking/lease/tenure/tenure-requests";
 import { wellBuilt, type Build } from "./participant";
 import { ageless, rough, skewed, stormy, type Profile } from "./profile";
 

@@ -1,6 +1,6 @@
 import type { LockHold } from "../../../src/application/ports/lock-provider";
-import { waitersIn } from "../../../src/infrastructure/locking/lease/lease-line";
-import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
+import { waitersIn } from "../../../src/infrastructure/locking/lease/protocol/lease-line";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import type { Machine } from "./machine";
 import type { Network } from "./network";
 import type { World } from "./world";

@@ -1,7 +1,7 @@
-import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
-import type { LeaseRecordStore } from "../../../src/infrastructure/locking/lease/lease-record-store";
-import { leaseSettings } from "../../../src/infrastructure/locking/lease/lease-settings";
-import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory-lease-record-store";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
+import type { LeaseRecordStore } from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
+import { leaseSettings } from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
+import { MemoryLeaseRecordStore } from "../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
 import { Ledger } from "./ledger";
 import { Machine } from "./machine";
 import { Network } from "./network";
@@ -62,13 +62,14 @@ export class Simulation {
   constructor(private readonly request: SimulationRequest) {
     this.random = new SeededRandom(request.seed);
     this.profile = request.profile;
+    const { dropped, answeredLate } = request.profile;
     const tellsExactAges = request.profile.age === "exact";
     this.watch = new TakeoverWatch(this.world, this.referee, this.settings, tellsExactAges);
     this.turns = new TurnWatch(
       this.world,
       this.referee,
       this.settings,
-      request.profile.dropped === 0 && request.profile.answeredLate === 0,
+      dropped === 0 && answeredLate === 0 && (tellsExactAges ? "always" : "after a release"),
       (ownerId) => this.watch.isDead(ownerId),
     );
     this.resourceIds = this.random.chance(0.5) ? ["a"] : ["a", "b"];

@@ -1,13 +1,13 @@
-import { waitersIn } from "../../../src/infrastructure/locking/lease/lease-line";
+import { waitersIn } from "../../../src/infrastructure/locking/lease/protocol/lease-line";
 import {
   isForeign,
   type LeaseRecord,
   type StoredLeaseRecord,
-} from "../../../src/infrastructure/locking/lease/lease-record";
+} from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   deadlySilenceMs,
   type LeaseSettings,
-} from "../../../src/infrastructure/locking/lease/lease-settings";
+} from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import type { Machine } from "./machine";
 import { MAX_LATENCY_MS } from "./network";
 import { processOf, type Referee } from "./referee";

@@ -1,9 +1,9 @@
-import { aheadOf, waitersIn } from "../../../src/infrastructure/locking/lease/lease-line";
-import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/lease-record";
+import { aheadOf, waitersIn } from "../../../src/infrastructure/locking/lease/protocol/lease-line";
+import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   deadlySilenceMs,
   type LeaseSettings,
-} from "../../../src/infrastructure/locking/lease/lease-settings";
+} from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import type { Referee } from "./referee";
 import type { World } from "./world";
 
@@ -30,8 +30,12 @@ export class TurnWatch {
     private readonly world: World,
     private readonly referee: Referee,
     private readonly settings: LeaseSettings,
-    /** Whether whoever waits, and lives, always takes its turn in time. */
-    private readonly everybodyLooks: boolean,
+    /**
+     * Whether whoever waits, and lives, takes its turn in time. After an owner's death only where the store tells exact
+     * ages: who came after its last sign of life knows of it later than those who had watched it, and each waiter that
+     * says how old it is by whole seconds makes that later.
+     */
+    private readonly everybodyLooks: "always" | "after a release" | false,
     private readonly isDead: (ownerId: string) => boolean,
   ) {}
 
@@ -57,7 +61,7 @@ export class TurnWatch {
     if (ahead === 0) return;
     this.overtaken += 1;
     const frontIsDead = nowMs - waiterSignMs > CLOCK_SHARE * (waiterTtlMs + marginMs);
-    const turns = frontIsDead ? ahead - 1 : ahead;
+    const turns = frontIsDead && ahead === 1 ? 0 : ahead;
     const silenceMs = record.ownerId === null ? 0 : deadlySilenceMs(ttlMs, this.settings);
     const givenMs = nowMs - ownerSignMs - CLOCK_SHARE * silenceMs;
     if (givenMs < CLOCK_SHARE * turns * yieldMs)
@@ -65,7 +69,9 @@ export class TurnWatch {
         `${taker} took ${id} from ${ahead} who waited before it, after ${Math.round(givenMs)} ms`,
       );
     const living = waiters.slice(0, ahead).find((waiter) => !this.isDead(waiter));
-    if (this.everybodyLooks && living !== undefined)
+    const wouldHaveCome =
+      this.everybodyLooks === "always" || (this.everybodyLooks && record.ownerId === null);
+    if (wouldHaveCome && living !== undefined)
       this.referee.broken(`${taker} took ${id} out of turn: ${living} waited before it, and looked`);
   }
 }

@@ -1,4 +1,4 @@
-import { settled } from "../../support/gate";
+import { settled } from "../../support/fakes/gate";
 import { EventQueue, type QueuedEvent } from "./event-queue";
 
 const HISTORY_LINES = 400;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { PaymentRepository, StoredPayment } from "../../../src/application/ports/payment-repository";
-import { isFinished, type Operation } from "../../../src/domain/operation";
-import type { Payment } from "../../../src/domain/payment";
+import { isFinished, type Operation } from "../../../src/domain/payment/operation";
+import type { Payment } from "../../../src/domain/payment/payment";
 
 /** Around a store, below everything that fails: each save is read back, and nothing may change that is bound. */
 export function checkedRepository(
@@ -12,16 +12,18 @@ export function checkedRepository(
 
   async function save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
     const saved = await payments.save(payment, expectedVersion);
-    const read = await payments.find(payment.id);
+    const read = await payments.find(payment.facts.id);
     const { facts } = saved.payment;
     if (read?.version !== saved.version || !isDeepStrictEqual(read.payment.facts, facts)) {
-      complain(`payment ${payment.id}: stored ${inWords(facts)}, read back ${inWords(read?.payment.facts)}`);
+      complain(
+        `payment ${payment.facts.id}: stored ${inWords(facts)}, read back ${inWords(read?.payment.facts)}`,
+      );
     }
     for (const operation of read?.payment.facts.operations ?? []) {
       const before = known.get(operation.id);
       known.set(operation.id, operation);
       if (before === undefined) continue;
-      const what = `payment ${payment.id}: ${operation.kind} ${operation.id}`;
+      const what = `payment ${payment.facts.id}: ${operation.kind} ${operation.id}`;
       if (!isDeepStrictEqual(bond(before), bond(operation))) complain(`${what} was bound to something else`);
       const isTold = payment.newEvents.some(({ data }) => data["operationId"] === operation.id);
       if (isFinished(before) && !isTold && outcome(before) !== outcome(operation))

@@ -1,5 +1,6 @@
+import { amountRefunded, amountCaptured } from "../../../src/domain/payment/payment";
 import type { OperationOutcome } from "../../../src/application/operations/operation-outcome";
-import type { Caller } from "../../../src/application/operations/through-gateway";
+import type { Caller } from "../../../src/application/operations/caller";
 import { LockError } from "../../../src/application/ports/lock-errors";
 import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
 import { AuthorizePayment } from "../../../src/application/use-cases/authorize-payment";
@@ -15,8 +16,8 @@ import {
   type PaymentId,
 } from "../../../src/domain/identifiers";
 import { money, parseCurrency } from "../../../src/domain/money";
-import type { OperationKind } from "../../../src/domain/operation";
-import { PaymentError } from "../../../src/domain/payment-errors";
+import type { OperationKind } from "../../../src/domain/payment/operation";
+import { PaymentError } from "../../../src/domain/payment/errors";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { ServiceProcess } from "./service-process";
 
@@ -87,7 +88,7 @@ const movements = ["capture", "capture", "capture", "void", "refund", "refund", 
 
 /** A caller's next request, drawn at random. Few keys, so that they meet; mostly the same wish for the same key. */
 export function request(random: SeededRandom, process: ServiceProcess, paymentId: PaymentId | null): Request {
-  const { context } = process;
+  const { locks, context } = process;
   const caller: Caller = {
     merchant,
     actor: { caller: "simulated" },
@@ -102,14 +103,14 @@ export function request(random: SeededRandom, process: ServiceProcess, paymentId
   const idempotencyKey = parseIdempotencyKey(key);
   const command = { paymentId, idempotencyKey, ...(amount === undefined ? {} : { amount }) };
   const useCase = {
-    capture: () => new CapturePayment(context).execute(command, caller),
-    void: () => new VoidPayment(context).execute(command, caller),
-    refund: () => new RefundPayment(context).execute(command, caller),
+    capture: () => new CapturePayment(locks, context).execute(command, caller),
+    void: () => new VoidPayment(locks, context).execute(command, caller),
+    refund: () => new RefundPayment(locks, context).execute(command, caller),
   }[kind];
   return once({ kind, paymentId, key: idempotencyKey, content: `${amount ?? "all"}` }, useCase);
 }
 
-function authorized(random: SeededRandom, { context }: ServiceProcess, caller: Caller): Request {
+function authorized(random: SeededRandom, { locks, context }: ServiceProcess, caller: Caller): Request {
   const idempotencyKey = parseIdempotencyKey(`order-${Math.floor(random.next() * 1e6)}`);
   const kind = random.pick(["authorize", "capture", "void", "refund", "refund", "refund"] as const);
   const command = {
@@ -121,7 +122,7 @@ function authorized(random: SeededRandom, { context }: ServiceProcess, caller: C
     expiresInSeconds: random.chance(0.8) ? 7 * 86_400 : random.pick([60, 3_600]),
   };
   const again = random.chance(0.2);
-  const ask = () => new AuthorizePayment(context).execute(command, caller);
+  const ask = () => new AuthorizePayment(locks, context).execute(command, caller);
   const content = `${command.paymentMethod} for ${command.expiresInSeconds}`;
   return {
     ...once({ kind: "authorize", paymentId: null, key: idempotencyKey, content }, async () => {
@@ -133,7 +134,11 @@ function authorized(random: SeededRandom, { context }: ServiceProcess, caller: C
 }
 
 /** Of few authorizations, so that they are imported more than once. */
-function imported(random: SeededRandom, { context, gateway }: ServiceProcess, caller: Caller): Request {
+function imported(
+  random: SeededRandom,
+  { locks, context, gateway }: ServiceProcess,
+  caller: Caller,
+): Request {
   const idempotencyKey = parseIdempotencyKey(`import-${Math.floor(random.next() * 50)}`);
   const owner = random.chance(0.8) ? merchant : NOBODY_HERE;
   const gatewayReference = `ext_${AUTHORIZED}_eur_${Math.floor(random.next() * 50)}.for_${owner}`;
@@ -146,7 +151,7 @@ function imported(random: SeededRandom, { context, gateway }: ServiceProcess, ca
   };
   const content = `${gatewayReference} for ${command.expiresInSeconds}`;
   return once({ kind: "authorize", paymentId: null, key: idempotencyKey, content }, () =>
-    new ImportAuthorization(context, gateway, "shared").execute(command, caller),
+    new ImportAuthorization(locks, context, gateway, "shared").execute(command, caller),
   );
 }
 
@@ -160,11 +165,11 @@ async function told(wish: Wish, ask: () => Promise<OperationOutcome>): Promise<T
     const shown = {
       operationId: operation.id,
       amount: operation.amount,
-      captured: payment.amountCaptured,
-      refunded: payment.amountRefunded,
+      captured: amountCaptured(payment),
+      refunded: amountRefunded(payment),
     };
     const answer = operation.status === "succeeded" ? "succeeded" : "unknown";
-    return { ...wish, paymentId: payment.id, answer, shown };
+    return { ...wish, paymentId: payment.facts.id, answer, shown };
   } catch (error) {
     if (!isForeseen(error)) throw error;
     const named =

@@ -1,11 +1,11 @@
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import { ReviewOperations, type ReviewCase } from "../../../src/application/use-cases/review-operations";
 import type { OperationId } from "../../../src/domain/identifiers";
-import { gatewayKey, type Operation } from "../../../src/domain/operation";
-import { PaymentError } from "../../../src/domain/payment-errors";
-import type { ReviewVerdict } from "../../../src/domain/payment-facts";
-import type { LedgerState } from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
-import type { GatewayDealings } from "./gateway-dealings";
+import { gatewayKey, type Operation } from "../../../src/domain/payment/operation";
+import { PaymentError } from "../../../src/domain/payment/errors";
+import type { ReviewVerdict } from "../../../src/domain/payment/facts";
+import type { LedgerState } from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
+import type { GatewayDealings } from "./judges/gateway-dealings";
 import type { ServiceProcess } from "./service-process";
 
 export type Verdict = ReviewVerdict["outcome"];
@@ -24,7 +24,7 @@ export async function resolveReview(
   operationId: OperationId,
   verdict: ReviewVerdict,
 ): Promise<void> {
-  await new ReviewOperations(process.context).resolve(operationId, verdict, {
+  await new ReviewOperations(process.locks, process.context).resolve(operationId, verdict, {
     actor,
     lockTimeout: "infinite",
   });
@@ -44,7 +44,7 @@ export class Operator {
   /** All that the list shows, and in which way it is not what the gauge says. */
   async list(process: ServiceProcess): Promise<{ readonly cases: ReviewCase[]; readonly wrong: string[] }> {
     const { payments } = this.parts;
-    const reviews = new ReviewOperations({ ...process.context, payments });
+    const reviews = new ReviewOperations(process.locks, { ...process.context, payments });
     const cases: ReviewCase[] = [];
     let cursor: string | null | undefined;
     do {

@@ -1,6 +1,6 @@
-import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
-import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
-import { describeWithPostgres } from "../../support/servers";
+import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
+import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
+import { describeWithPostgres } from "../../support/servers/servers";
 import { size } from "../../support/test-size";
 import { lifeProfiles, type LifeProfile } from "./life-profile";
 import { lifeStores, type LifeStores, type StoreKind } from "./life-store";

@@ -8,18 +8,18 @@ import {
 import { ExpireAuthorizations } from "../../../src/application/use-cases/expire-authorizations";
 import { ReconcileOperations } from "../../../src/application/use-cases/reconcile-operations";
 import type { PaymentId } from "../../../src/domain/identifiers";
-import { gatewayKey, isInReview, isRelease, type Operation } from "../../../src/domain/operation";
-import type { Payment } from "../../../src/domain/payment";
+import { gatewayKey, isInReview, isRelease, type Operation } from "../../../src/domain/payment/operation";
+import { openOperationOf, operationOf, type Payment } from "../../../src/domain/payment/payment";
 import type {
   GatewayLedger,
   LedgerState,
-} from "../../../src/infrastructure/gateways/simulated/gateway-ledger";
+} from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { SeededRandom } from "../lease/seeded-random";
 import { checkedRepository } from "./checked-repository";
-import { GatewayDealings } from "./gateway-dealings";
+import { GatewayDealings } from "./judges/gateway-dealings";
 import { isForeseen, merchant, request, type Told } from "./life-commands";
-import { disagreements, questionOf } from "./life-judges";
+import { disagreements, questionOf } from "./judges/life-judges";
 import type { LifeProfile, Trouble } from "./life-profile";
 import { Operator, type OperatorParts, type Verdict } from "./operator";
 import { ServiceProcess, type World } from "./service-process";
@@ -212,7 +212,7 @@ export class PaymentLife {
         // Where no lock keeps two of them apart, one is told that the other was faster.
         if (!(error instanceof VersionConflictError)) this.judge(error, Pass.name);
       };
-      await new Pass(process.context, onError).execute();
+      await new Pass(process.locks, process.context, onError).execute();
     });
   }
 
@@ -350,10 +350,10 @@ export class PaymentLife {
     if (this.gateway.isUndecided) return true;
     for (const payment of await this.allPayments()) {
       if (payment.facts.status === "authorizing" || payment.facts.status === "authorized") return true;
-      const { openOperation } = payment;
-      if (openOperation === undefined) continue;
-      if (!isInReview(openOperation) || openOperation.conflicted) return true;
-      if (endsIt(openOperation, await this.gateway.state(payment.id, gatewayKey(openOperation)))) return true;
+      const open = openOperationOf(payment);
+      if (open === undefined) continue;
+      if (!isInReview(open) || open.conflicted) return true;
+      if (endsIt(open, await this.gateway.state(payment.facts.id, gatewayKey(open)))) return true;
     }
     return false;
   }
@@ -363,9 +363,9 @@ export class PaymentLife {
     for (const payment of await this.allPayments()) {
       const { status, expiresAt } = payment.facts;
       const isLate = this.nowMs - expiresAt.getTime() > DAY;
-      const { openOperation: open } = payment;
-      const what = `payment ${payment.id}: `;
-      const state = open && (await this.gateway.state(payment.id, gatewayKey(open)));
+      const open = openOperationOf(payment);
+      const what = `payment ${payment.facts.id}: `;
+      const state = open && (await this.gateway.state(payment.facts.id, gatewayKey(open)));
       if (open === undefined) {
         if (isLate && (status === "authorizing" || status === "authorized"))
           this.failures.push(`${what}is ${status} for ever`);
@@ -385,8 +385,9 @@ export class PaymentLife {
     const { cases, wrong } = await this.operator.list(process);
     this.failures.push(...wrong);
     for (const { paymentId, operationId } of cases) {
-      const operation = (await this.payments.find(paymentId))?.payment.operation(operationId);
-      if (operation === undefined) continue;
+      const stored = await this.payments.find(paymentId);
+      const operation = stored && operationOf(stored.payment, operationId);
+      if (operation === null || operation === undefined) continue;
       this.start(process, "a last review", async () => {
         const refusals = await this.operator.bringToAnEnd(process, operation);
         const isWaiting = refusals.some((refusal) => refusal.includes("in_progress"));

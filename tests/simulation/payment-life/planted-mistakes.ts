@@ -1,3 +1,5 @@
+import { restored } from "../../../src/domain/payment/restored";
+import { amountRefunded, operationOf, type Payment } from "../../../src/domain/payment/payment";
 import type {
   FindAnswer,
   GatewayAnswer,
@@ -9,8 +11,8 @@ import type {
   PaymentRepository,
   StoredPayment,
 } from "../../../src/application/ports/payment-repository";
-import { isRelease, progressed, type Operation } from "../../../src/domain/operation";
-import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/in-memory-payment-repository";
+import { isRelease, progressed, type Operation } from "../../../src/domain/payment/operation";
+import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { resolveReview } from "./operator";
 import type { Plant } from "./payment-life";
 
@@ -102,7 +104,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
           const operations = payment.facts.operations.map((operation) =>
             lowered.has(operation.id) ? { ...operation, amount: operation.amount - 1n } : operation,
           );
-          return { payment: payment.changed({ operations }), version };
+          return { payment: withOperations(payment, operations), version };
         };
         const find: PaymentRepository["find"] = async (id) => {
           const stored = await payments.find(id);
@@ -112,9 +114,9 @@ export const plantedMistakes: readonly PlantedMistake[] = [
           ...bound(payments),
           find,
           save: async (payment, version) => {
-            const stored = await find(payment.id);
+            const stored = await find(payment.facts.id);
             for (const { id, status } of payment.facts.operations)
-              if (status === "started" && stored?.payment.operation(id)?.status === "not_sent")
+              if (status === "started" && (stored && operationOf(stored.payment, id))?.status === "not_sent")
                 lowered.add(id);
             return shown(await payments.save(payment, version));
           },
@@ -150,7 +152,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
       payments: (payments) =>
         withoutSome(payments, async ({ paymentId, operationId }) => {
           const stored = await payments.find(paymentId);
-          return stored?.payment.operation(operationId)?.status === "needs_review";
+          return (stored && operationOf(stored.payment, operationId))?.status === "needs_review";
         }),
     },
     noticed: /is in review, and the gateway is never asked/,
@@ -171,13 +173,27 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     noticed: money,
   },
   {
+    name: "a refusal is told as a success at first, and set right by a person who is asked",
+    profile: "persons who err",
+    plant: {
+      gateway: (gateway) => ({
+        ...passedOn(gateway),
+        capture: async (request) => {
+          const answer = await gateway.capture(request);
+          return answer.outcome === "declined" ? { outcome: "succeeded", reference: "taken" } : answer;
+        },
+      }),
+    },
+    noticed: /was told as succeeded, and is failed/,
+  },
+  {
     name: "a step is stored without its events",
     profile: "one server",
     plant: {
       payments: (payments) => ({
         ...bound(payments),
         save: (payment, version) =>
-          payments.save(payment.amountRefunded > 0n ? payment.stored() : payment, version),
+          payments.save(amountRefunded(payment) > 0n ? restored(payment.facts) : payment, version),
       }),
     },
     noticed: /events, numbered|by its history/,
@@ -192,7 +208,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
           const stored = await payments.find(id);
           if (stored === null) return null;
           const operations = stored.payment.facts.operations.toReversed();
-          return { ...stored, payment: stored.payment.changed({ operations }) };
+          return { ...stored, payment: withOperations(stored.payment, operations) };
         },
       }),
     },
@@ -241,6 +257,11 @@ function bound(payments: PaymentRepository): PaymentRepository {
   return methods as unknown as PaymentRepository;
 }
 
+/** What no step of a payment does. */
+function withOperations(payment: Payment, operations: readonly Operation[]): Payment {
+  return { ...payment, facts: { ...payment.facts, operations } };
+}
+
 function savedAs(
   payments: PaymentRepository,
   change: (operation: Operation) => Operation,
@@ -249,7 +270,7 @@ function savedAs(
     ...bound(payments),
     save: (payment, version) => {
       const operations = payment.facts.operations.map(change);
-      return payments.save(payment.changed({ operations }), version);
+      return payments.save(withOperations(payment, operations), version);
     },
   };
 }

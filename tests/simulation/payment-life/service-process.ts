@@ -8,9 +8,9 @@ import {
   VersionConflictError,
   type PaymentRepository,
 } from "../../../src/application/ports/payment-repository";
-import type { Payment } from "../../../src/domain/payment";
-import { InMemoryLockProvider } from "../../../src/infrastructure/locking/in-memory-lock-provider";
-import { NoOpLockProvider } from "../../../src/infrastructure/locking/no-op-lock-provider";
+import type { Payment } from "../../../src/domain/payment/payment";
+import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
+import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { LifeProfile } from "./life-profile";
 import type { Turnstile } from "./turnstile";
@@ -33,6 +33,7 @@ export class ServiceProcess {
   clockOffsetMs = 0;
   /** So many of its next questions to the store are not answered. */
   withoutStore = 0;
+  readonly locks: LockProvider;
   readonly context: OperationContext;
   readonly gateway: PaymentGateway & AuthorizationLookup;
   /** Nobody hears what a dead one makes of its timers. */
@@ -42,8 +43,8 @@ export class ServiceProcess {
     const { random, nextId, payments } = world;
     // Told, so that it forgets its timers; nobody hears what it makes of that.
     this.gateway = this.stepwise(world.gateway, "told");
+    this.locks = this.lockProvider();
     this.context = {
-      locks: this.locks(),
       payments: this.stepwise(payments, "forgotten", (name, args) => this.storeFault(name, args)),
       gateway: this.gateway,
       clock: { now: () => new Date(world.now().getTime() + this.clockOffsetMs) },
@@ -63,9 +64,9 @@ export class ServiceProcess {
     this.world.turnstile.abandonAll(this);
   }
 
-  private locks(): LockProvider {
+  private lockProvider(): LockProvider {
     const { locks, random } = this.world;
-    if (locks === "memory") return new InMemoryLockProvider();
+    if (locks === "memory") return new MemoryLockProvider();
     const none = new NoOpLockProvider();
     if (locks === "none") return none;
     return {
@@ -107,7 +108,7 @@ export class ServiceProcess {
     const [payment, version] = args as [Payment, number | "new"];
     const kind = random.pick(["unanswered", "answer lost", "conflict"] as const);
     if (kind === "conflict" && name === "save" && version !== "new")
-      return { when: "before", error: new VersionConflictError(payment.id) };
+      return { when: "before", error: new VersionConflictError(payment.facts.id) };
     return kind === "answer lost"
       ? { when: "after", error: new StoreUnavailableError("its answer was lost", { outcome: "unknown" }) }
       : { when: "before", error: new StoreUnavailableError("it does not answer") };

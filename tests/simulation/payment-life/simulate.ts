@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { inParallel } from "../../../src/application/operations/in-parallel";
-import { startOwnPostgres } from "../../support/own-postgres";
+import { inParallel } from "../../../src/application/background/in-parallel";
+import { startOwnPostgres } from "../../support/servers/own-postgres";
 import { lifeProfiles, type LifeProfile } from "./life-profile";
 import { lifeStores, storeKinds, type StoreKind } from "./life-store";
 import { PaymentLife } from "./payment-life";

@@ -51,6 +51,11 @@ export class GcsStandIn {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Also those on which no request is under way. */
+  get openSockets(): number {
+    return this.sockets.size;
+  }
+
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const socket of this.sockets) socket.destroy();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { OperationKind } from "../../../src/domain/operation";
+import type { OperationKind } from "../../../src/domain/payment/operation";
 import { StripeWorld, type Course, type StripeAnswer } from "./stripe-world";
 
 /** Everything that is documented to go wrong, or that networks do. */

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../../src/domain/operation";
+import type { OperationKind } from "../../../src/domain/payment/operation";
 
 export interface StripeAnswer {
   readonly status: number;

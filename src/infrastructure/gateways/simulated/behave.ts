@@ -1,5 +1,5 @@
 import type { GatewayAnswer } from "../../../application/ports/payment-gateway";
-import type { GatewayTables, LedgerRequest, LedgerState } from "./gateway-ledger";
+import type { GatewayTables, LedgerRequest, LedgerState } from "./ledgers/gateway-ledger";
 import { CAPTURED_ELSEWHERE, moveMoney, record } from "./move-money";
 import type { TokenBehaviour } from "./payment-method-token";
 

@@ -1,5 +1,5 @@
-import type { OperationKind } from "../../../domain/operation";
-import type { LedgerAmount, LedgerEntry } from "./gateway-ledger";
+import type { OperationKind } from "../../../domain/payment/operation";
+import type { LedgerAmount, LedgerEntry } from "./ledgers/gateway-ledger";
 
 interface Asked {
   readonly kind: OperationKind;

@@ -1,7 +1,7 @@
 import type { LookupAnswer } from "../../../application/ports/authorization-lookup";
-import { InvalidValueError } from "../../../domain/payment-errors";
+import { InvalidValueError } from "../../../domain/payment/errors";
 import { currencyExponent, money, parseCurrency, type Money } from "../../../domain/money";
-import type { GatewayTables, LedgerAuthorization } from "./gateway-ledger";
+import type { GatewayTables, LedgerAuthorization } from "./ledgers/gateway-ledger";
 
 /**
  * `ext_<minor units>_<currency>_<name>`, perhaps `.for_<merchant>` and perhaps `.<token>`: an authorization that was made

@@ -4,7 +4,7 @@ import type {
   LedgerAuthorization,
   LedgerEntry,
   LedgerRequest,
-} from "./gateway-ledger";
+} from "./ledgers/gateway-ledger";
 
 /** The key of a capture that somebody made in the gateway's dashboard. */
 export const CAPTURED_ELSEWHERE = "elsewhere";

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../../domain/operation";
+import type { OperationKind } from "../../../domain/payment/operation";
 
 /** How the gateway behaves, once, at the first send of an operation. */
 export type TokenBehaviour =

@@ -14,7 +14,7 @@ import type {
   MovementRequest,
   PaymentGateway,
 } from "../../../application/ports/payment-gateway";
-import type { OperationKind } from "../../../domain/operation";
+import type { OperationKind } from "../../../domain/payment/operation";
 import type {
   GatewayLedger,
   GatewayMove,
@@ -24,7 +24,7 @@ import type {
   LedgerRequest,
   LooksAt,
   MoveTotals,
-} from "./gateway-ledger";
+} from "./ledgers/gateway-ledger";
 import { behave, serverError, timedOut, type Received } from "./behave";
 import { differences } from "./differences";
 import { lookUp } from "./look-up";

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../../../domain/operation";
+import type { OperationKind } from "../../../domain/payment/operation";
 import { StripeTransportError } from "./stripe-transport";
 
 /** What is read of an error of the official package. By its fields: classes differ between module copies. */

@@ -34,7 +34,7 @@ export function authorizeEvidence(intent: PaymentIntentSeen, sought: Sought): Fi
     case "canceled":
       return { outcome: "authorization_gone", reason: cancellation(intent) };
     case "succeeded":
-      return mismatch(intent.id, "captured before anybody here knew of the authorization");
+      return mismatch(intent.id, "captured before this service knew of the authorization");
     default:
       return { outcome: "unknown", reason: intent.status };
   }

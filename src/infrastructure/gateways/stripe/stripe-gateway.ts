@@ -13,7 +13,7 @@ import type {
   PaymentGateway,
 } from "../../../application/ports/payment-gateway";
 import { formatMoney } from "../../../domain/money";
-import type { OperationKind } from "../../../domain/operation";
+import type { OperationKind } from "../../../domain/payment/operation";
 import { toStripeAmount } from "./stripe-amount";
 import { openStripeClient } from "./stripe-client";
 import { meaningOf } from "./stripe-errors";
@@ -162,7 +162,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     if (request.kind !== "void" && toStripeAmount(request.amount) === "currency_unit_unknown") {
       return {
         outcome: "mismatch",
-        evidence: `currency_unit_unknown: nobody knows for certain what ${formatMoney(request.amount)} are`,
+        evidence: `currency_unit_unknown: it is not certain what ${formatMoney(request.amount)} means at Stripe`,
       };
     }
     try {

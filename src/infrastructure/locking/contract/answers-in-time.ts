@@ -48,27 +48,27 @@ function heldOrUnavailable(refusal: unknown): void {
 }
 
 export const answersInTime: readonly LockContractTest[] = [
-  test("ends a single attempt after a short grace when the backend falls silent, and the next one, too", async (world) => {
+  test("the provider ends a single attempt after a short grace when the backend falls silent, and the next one, too", async (world) => {
     await enter(world, "a", async () => {});
     await world.silence();
     for (let attempt = 0; attempt < 2; attempt += 1)
       heldOrUnavailable(await refusedWithin(world, SINGLE_ATTEMPT_MS, { timeout: 0 }));
   }),
 
-  test("ends a single attempt after a short grace while a release of ours is under way", async (world) => {
+  test("the provider ends a single attempt after a short grace while a release of ours is under way", async (world) => {
     const { leave } = await occupy(world, "a");
     await world.silence();
     await leave();
     heldOrUnavailable(await refusedWithin(world, SINGLE_ATTEMPT_MS, { timeout: 0 }));
   }),
 
-  test("ends a wait at its limit, whatever the backend owes", async (world) => {
+  test("the provider ends a wait at its limit, whatever the backend owes", async (world) => {
     await enter(world, "a", async () => {});
     await world.silence();
     heldOrUnavailable(await refusedWithin(world, 300, { timeout: 300 }));
   }),
 
-  test("ends a cancelled wait at once, whatever the backend owes", async (world) => {
+  test("the provider ends a cancelled wait at once, whatever the backend owes", async (world) => {
     await enter(world, "a", async () => {});
     await world.silence();
     const cancel = new AbortController();

@@ -19,7 +19,7 @@ const test = (name: string, run: (world: World) => Promise<void>): LockContractT
 });
 
 export const honoursItsLease: readonly LockContractTest[] = [
-  test("fires the hold's signal and fails assertHeld when the lock is lost, and tells the observer once", async (world) => {
+  test("the provider fires the hold's signal and fails assertHeld when the lock is lost, and tells the observer once", async (world) => {
     const types: LockEventType[] = [];
     const observer = { notify: ({ type }: { type: LockEventType }) => void types.push(type) };
     const { hold, leave } = await occupy(world, "a", { observer });
@@ -31,7 +31,7 @@ export const honoursItsLease: readonly LockContractTest[] = [
     assert.equal(types.filter((type) => type === "lost").length, 1);
   }),
 
-  test("lets the outcome of a section stand whose lock was lost", async (world) => {
+  test("the provider lets the outcome of a section stand whose lock was lost", async (world) => {
     const outcome = await enter(world, "a", async () => {
       await world.lease.lose("a");
       return "captured";
@@ -39,7 +39,7 @@ export const honoursItsLease: readonly LockContractTest[] = [
     assert.equal(outcome, "captured");
   }),
 
-  test("has given the lock back when a caller who awaits the release has its answer", async (world) => {
+  test("the provider has given the lock back when a caller who awaits the release has its answer", async (world) => {
     const another = await world.lease.another();
     for (let round = 0; round < 10; round += 1) {
       await enter(world, "a", async () => round, { release: "await" });
@@ -47,7 +47,7 @@ export const honoursItsLease: readonly LockContractTest[] = [
     }
   }),
 
-  test("does not let a stale holder free its successor", async (world) => {
+  test("the provider does not let a stale holder free its successor", async (world) => {
     const another = await world.lease.another();
     const stale = await occupy(world, "a");
     await world.lease.lose("a");
@@ -59,7 +59,7 @@ export const honoursItsLease: readonly LockContractTest[] = [
     await successor.leave();
   }),
 
-  test("masks nothing when the release fails: the section's value and error stand", async (world) => {
+  test("the provider masks nothing when the release fails: the section's value and error stand", async (world) => {
     const own = new Error("the section's own");
     await world.lease.failReleases();
     assert.equal(await enter(world, "a", async () => "captured"), "captured");

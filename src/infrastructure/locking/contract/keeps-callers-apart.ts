@@ -15,7 +15,7 @@ const test = (name: string, run: (world: LockContractWorld) => Promise<void>): L
 const CALLERS = 20;
 
 export const keepsCallersApart: readonly LockContractTest[] = [
-  test("serializes sections of one id", async (world) => {
+  test("the provider serializes sections of one id", async (world) => {
     let inside = 0;
     let total = 0;
     const section = async (): Promise<void> => {
@@ -30,7 +30,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(total, CALLERS);
   }),
 
-  test("lets sections of different ids pass each other, and takes every id literally", async (world) => {
+  test("the provider lets sections of different ids pass each other, and takes every id literally", async (world) => {
     let inside = 0;
     let allInside!: () => void;
     const together = new Promise<void>((resolve) => (allInside = resolve));
@@ -42,7 +42,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     await Promise.all(LITERAL_IDS.map((id) => enter(world, id, section)));
   }),
 
-  test("serves the callers of one process in the order in which they came", async (world) => {
+  test("the provider serves the callers of one process in the order in which they came", async (world) => {
     const { leave } = await occupy(world, "a");
     const served: number[] = [];
     const waiting = Array.from({ length: CALLERS }, (_, n) =>
@@ -54,7 +54,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.deepEqual(served, [...Array(CALLERS).keys()]);
   }),
 
-  test("lets the next one in after a rejection and after a synchronous throw", async (world) => {
+  test("the provider lets the next one in after a rejection and after a synchronous throw", async (world) => {
     const own = new Error("the section's own");
     const failing = [
       (): Promise<never> => Promise.reject(own),
@@ -70,7 +70,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     }
   }),
 
-  test("makes one attempt with timeout 0, and rejects with LockTimeoutError while somebody is inside", async (world) => {
+  test("the provider makes one attempt with timeout 0, and rejects with LockTimeoutError while somebody is inside", async (world) => {
     const { leave } = await occupy(world, "a");
     for (let n = 0; n < 2; n += 1) {
       const refused = world.locks.withLock("a", world.mustNotRun, { timeout: 0 });
@@ -80,7 +80,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "in", { timeout: 0 }), "in");
   }),
 
-  test("rejects with LockTimeoutError when the budget runs out, and names the limit and its source", async (world) => {
+  test("the provider rejects with LockTimeoutError when the budget runs out, and names the limit and its source", async (world) => {
     const { leave } = await occupy(world, "a");
     const limit = { timeout: 30, source: "the contract" };
     await assert.rejects(world.locks.withLock("a", world.mustNotRun, { timeout: limit }), (error) => {
@@ -95,7 +95,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "free"), "free");
   }),
 
-  test("rejects a cancelled waiter with LockCancelledError, and keeps no listener on its signal", async (world) => {
+  test("the provider rejects a cancelled waiter with LockCancelledError, and keeps no listener on its signal", async (world) => {
     const { leave } = await occupy(world, "a");
     const stop = new AbortController();
     const waiting = world.locks.withLock("a", world.mustNotRun, { timeout: "infinite", signal: stop.signal });
@@ -109,7 +109,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "free"), "free");
   }),
 
-  test("forgets who gave up: those behind are served as if it had never come", async (world) => {
+  test("the provider forgets who gave up: those behind are served as if it had never come", async (world) => {
     const { leave } = await occupy(world, "a");
     const stop = new AbortController();
     const served: string[] = [];
@@ -133,7 +133,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.deepEqual(served, ["first", "last"]);
   }),
 
-  test("keeps no listener on a signal whose wait has ended well", async (world) => {
+  test("the provider keeps no listener on a signal whose wait has ended well", async (world) => {
     const { leave } = await occupy(world, "a");
     const stop = new AbortController();
     const waiting = enter(world, "a", async () => "in", { signal: stop.signal });
@@ -143,7 +143,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     assert.equal(getEventListeners(stop.signal, "abort").length, 0);
   }),
 
-  test("does not lock up when withLocks is given the same ids in different orders", async (world) => {
+  test("the provider does not lock up when withLocks is given the same ids in different orders", async (world) => {
     const { locks, patienceMs } = world;
     let inside = 0;
     const section = async (): Promise<void> => {
@@ -162,7 +162,7 @@ export const keepsCallersApart: readonly LockContractTest[] = [
     );
   }),
 
-  test("tells the observer how each wait began and ended", async (world) => {
+  test("the provider tells the observer how each wait began and ended", async (world) => {
     const { leave } = await occupy(world, "a");
     const listener = (): {
       types: LockEventType[];

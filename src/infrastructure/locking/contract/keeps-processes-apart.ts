@@ -35,7 +35,7 @@ const test = (name: string, run: (world: World) => Promise<void>): LockContractT
 const TIMES = 25;
 
 export const keepsProcessesApart: readonly LockContractTest[] = [
-  test("serializes sections of one id in several processes: of their counting, nothing is lost", async (world) => {
+  test("the provider serializes sections of one id in several processes: of their counting, nothing is lost", async (world) => {
     const folder = await mkdtemp(join(tmpdir(), "lock-contract-"));
     try {
       const file = join(folder, "count");
@@ -55,14 +55,14 @@ export const keepsProcessesApart: readonly LockContractTest[] = [
     }
   }),
 
-  test("lets two processes hold different ids at once", async (world) => {
+  test("the provider lets two processes hold different ids at once", async (world) => {
     const child = world.start();
     await child.enter("a");
     assert.equal(await enter(world, "A", async () => "in"), "in");
     await child.leave("a");
   }),
 
-  test("refuses a single attempt while another process is inside, and lets it in afterwards", async (world) => {
+  test("the provider refuses a single attempt while another process is inside, and lets it in afterwards", async (world) => {
     const child = world.start();
     await child.enter("a");
     await assert.rejects(world.locks.withLock("a", world.mustNotRun, { timeout: 0 }), LockTimeoutError);
@@ -70,14 +70,14 @@ export const keepsProcessesApart: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "in"), "in");
   }),
 
-  test("lets a waiting process in when we leave, with a greater fencing token", async (world) => {
+  test("the provider lets a waiting process in when we leave, with a greater fencing token", async (world) => {
     const { hold, leave } = await occupy(world, "a");
     const entering = heard(world.start().enter("a"));
     await leave();
     assert.ok((await entering) > hold.fencingToken);
   }),
 
-  test("leaves no trace of a waiter that timed out: another process gets in as if it had never come", async (world) => {
+  test("the provider leaves no trace of a waiter that timed out: another process gets in as if it had never come", async (world) => {
     const [holder, next] = [world.start(), world.start()];
     await holder.enter("a");
     // Long enough for one attempt on a busy machine: without an answer it would be an outage, not a timeout.
@@ -88,7 +88,7 @@ export const keepsProcessesApart: readonly LockContractTest[] = [
     await next.leave("a");
   }),
 
-  test("comes free when its holder is killed inside, and counts on from its fencing token", async (world) => {
+  test("the provider comes free when its holder is killed inside, and counts on from its fencing token", async (world) => {
     const child = world.start();
     const token = await child.enter("a");
     const timeout = world.recoveryMs ?? 5_000;

@@ -19,7 +19,7 @@ const test = (name: string, run: (world: LockContractWorld) => Promise<void>): L
 const own = new Error("the section's own");
 
 export const lends: readonly LockContractTest[] = [
-  test("gives back the section's own value, and runs it once", async (world) => {
+  test("the provider gives back the section's own value, and runs it once", async (world) => {
     const value = {};
     let runs = 0;
     const section = async (): Promise<object> => {
@@ -30,21 +30,26 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(runs, 1);
   }),
 
-  test("gives back the section's own error, unchanged", async (world) => {
+  test("the provider runs a section that is not asynchronous, and gives back its value", async (world) => {
+    assert.equal(await enter(world, "a", () => 42), 42);
+    assert.equal(await enter(world, "a", () => undefined), undefined);
+  }),
+
+  test("the provider gives back the section's own error, unchanged", async (world) => {
     await assert.rejects(
       enter(world, "a", () => Promise.reject(own)),
       (error) => error === own,
     );
   }),
 
-  test("turns a synchronous throw into a rejection with that very error", async (world) => {
+  test("the provider turns a synchronous throw into a rejection with that very error", async (world) => {
     const throwing = (): Promise<never> => {
       throw own;
     };
     await assert.rejects(enter(world, "a", throwing), (error) => error === own);
   }),
 
-  test("releases after a normal end, a rejection and a synchronous throw alike", async (world) => {
+  test("the provider releases after a normal end, a rejection and a synchronous throw alike", async (world) => {
     await enter(world, "a", async () => 1);
     await assert.rejects(enter(world, "a", () => Promise.reject(own)));
     const throwing = (): Promise<never> => {
@@ -54,7 +59,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "free"), "free");
   }),
 
-  test("tells the section its id, and that it holds the lock", async (world) => {
+  test("the provider tells the section its id, and that it holds the lock", async (world) => {
     await enter(world, "a", async (hold) => {
       assert.equal(hold.resourceId, "a");
       assert.ok(Number.isInteger(hold.waitedMs) && hold.waitedMs >= 0, "waitedMs is in whole milliseconds");
@@ -63,12 +68,12 @@ export const lends: readonly LockContractTest[] = [
     });
   }),
 
-  test("says in assertHeld that the lock is lost once the section has ended", async (world) => {
+  test("the provider says in assertHeld that the lock is lost once the section has ended", async (world) => {
     const hold = await enter(world, "a", async (kept) => kept);
     assert.throws(() => hold.assertHeld(), LockLostError);
   }),
 
-  test("hands out fencing tokens that grow with each acquisition of an id", async (world) => {
+  test("the provider hands out fencing tokens that grow with each acquisition of an id", async (world) => {
     let previous = -1n;
     for (let n = 0; n < 5; n += 1) {
       const token = await enter(world, "a", async (hold) => hold.fencingToken);
@@ -77,14 +82,14 @@ export const lends: readonly LockContractTest[] = [
     }
   }),
 
-  test("lends any id: any case, length, path, space and character", async (world) => {
+  test("the provider lends any id: any case, length, path, space and character", async (world) => {
     for (const id of LITERAL_IDS) {
       const named = await enter(world, id, async (hold) => hold.resourceId);
       assert.equal(named, id);
     }
   }),
 
-  test("refuses to lend from inside one of its holds, the same id and others, however deep the call", async (world) => {
+  test("the provider refuses to lend from inside one of its holds, the same id and others, however deep the call", async (world) => {
     await enter(world, "a", async () => {
       await assert.rejects(enter(world, "a", world.mustNotRun), LockReentrancyError);
       await new Promise((resolve) => setImmediate(resolve));
@@ -93,7 +98,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await enter(world, "b", async () => "free"), "free");
   }),
 
-  test("lends again to work that a section left behind, once that section has ended", async (world) => {
+  test("the provider lends again to work that a section left behind, once that section has ended", async (world) => {
     let end!: () => void;
     const ended = new Promise<void>((resolve) => (end = resolve));
     // The promise is carried in an object, or the section would wait for it.
@@ -104,7 +109,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await detached, "later");
   }),
 
-  test("lends several ids at once through withLocks, each once", async (world) => {
+  test("the provider lends several ids at once through withLocks, each once", async (world) => {
     const { locks, patienceMs } = world;
     const ids = await withLocks(
       locks,
@@ -119,7 +124,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await enter(world, "b", async () => "free"), "free");
   }),
 
-  test("never begins the section of a caller who was cancelled before", async (world) => {
+  test("the provider never begins the section of a caller who was cancelled before", async (world) => {
     await assert.rejects(
       enter(world, "a", world.mustNotRun, { signal: AbortSignal.abort() }),
       LockCancelledError,
@@ -127,7 +132,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", async () => "free"), "free");
   }),
 
-  test("ignores the caller's signal once the section has begun", async (world) => {
+  test("the provider ignores the caller's signal once the section has begun", async (world) => {
     const stop = new AbortController();
     const section = async (hold: LockHold): Promise<string> => {
       stop.abort();
@@ -138,7 +143,7 @@ export const lends: readonly LockContractTest[] = [
     assert.equal(await enter(world, "a", section, { signal: stop.signal }), "finished");
   }),
 
-  test("tells the observer who acquired and released what, and lets nothing it throws through", async (world) => {
+  test("the provider tells the observer who acquired and released what, and lets nothing it throws through", async (world) => {
     const events: LockEvent[] = [];
     const notify = (event: LockEvent): void => {
       events.push(event);

@@ -39,7 +39,7 @@ export async function occupy(
 export function enter<T>(
   { locks, patienceMs }: Pick<LockContractWorld, "locks" | "patienceMs">,
   resourceId: string,
-  criticalSection: (hold: LockHold) => Promise<T>,
+  criticalSection: (hold: LockHold) => T | PromiseLike<T>,
   options: LockOptions = {},
 ): Promise<T> {
   const entering = locks.withLock(resourceId, criticalSection, { timeout: patienceMs, ...options });

@@ -7,13 +7,13 @@ import type { LockObserver } from "../../../application/ports/lock-observer";
 import type { ResolvedLockTimeout } from "../../../application/ports/lock-timeout";
 import type { Tenure } from "../lock-backend";
 import { lockSettings } from "../lock-settings";
-import { RemotePlace } from "../remote-place";
-import { Standing } from "../standing";
-import { Wait } from "../wait";
-import { acquireTenure } from "../waiting";
+import { Bid } from "../line/bid";
+import { Line } from "../line/line";
+import { Wait } from "../line/wait";
+import { acquireTenure } from "../line/acquire-tenure";
 import { FileLockBackend } from "./file-lock-backend";
 import { orUnavailable } from "./file-lock-errors";
-import { makeDirectory } from "./make-directory";
+import { makeDirectory } from "./directory/make-directory";
 
 /** Beside what it protects. */
 const DIRECTORY = ".holdfast-lock";
@@ -55,13 +55,13 @@ export class DataDirectoryLock {
     const path = await orUnavailable(data, () => trueName(data));
     const backend = new FileLockBackend({ directory: join(dirname(path), DIRECTORY) });
     const resourceId = `data:${basename(path)}`;
-    const place = new RemotePlace(backend, resourceId);
+    const bid = new Bid(backend, resourceId);
     const options = { scope: "task", purpose, timeout: limit, ...(observer && { observer }) } as const;
     const wait = new Wait(path, options, lockSettings(backend.adapter, {}));
     try {
-      return new DataDirectoryLock(backend, await acquireTenure(wait, new Standing(), place));
+      return new DataDirectoryLock(backend, await acquireTenure(wait, new Line(resourceId), bid));
     } catch (error) {
-      await place.leave();
+      await bid.withdraw();
       await backend.close();
       if (!(error instanceof LockTimeoutError)) throw error;
       const { waitedMs, holder, scope } = error;

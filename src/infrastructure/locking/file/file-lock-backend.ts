@@ -1,21 +1,21 @@
 import { join, resolve } from "node:path";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
 import { nonce } from "../nonce";
-import { ExclusiveCreateMode } from "./exclusive-create-mode";
-import { drawFence } from "./fence-counter";
+import { ExclusiveCreateMode } from "./exclusive-create/exclusive-create-mode";
+import { drawFence } from "./on-disk/fence-file";
 import { orUnavailable } from "./file-lock-errors";
 import { FileTenure } from "./file-tenure";
-import { KernelMode, type ModeAttempt } from "./kernel-mode";
-import { loadKernelLocks, type KernelLocks } from "./kernel-locks";
-import { openLockDirectory, type FileLockMode } from "./lock-directory";
-import { fenceFileName, lockFileName } from "./lock-file-name";
-import { isMissing, NodeLockFiles, sweepAside, type LockFiles } from "./lock-files";
-import type { LockRecord } from "./lock-record";
-import { networkFilesystemOf } from "./network-filesystem";
-import { LocalProcesses, type Processes } from "./process-identity";
+import { KernelMode, type ModeAttempt } from "./kernel/kernel-mode";
+import { loadKernelLocks, type KernelLocks } from "./kernel/kernel-locks";
+import { openLockDirectory, type FileLockMode } from "./directory/lock-directory";
+import { fenceFileName, lockFileName } from "./on-disk/lock-file-name";
+import { isMissing, NodeLockFiles, sweepAside, type LockFiles } from "./on-disk/lock-files";
+import type { LockRecord } from "./on-disk/lock-record";
+import { networkFilesystemOf } from "./directory/network-filesystem";
+import { LocalProcesses, type Processes } from "./exclusive-create/process-identity";
 import { ReleaseWatch } from "./release-watch";
 
-export interface FileLockOptions {
+export interface FileLockBackendOptions {
   /** Made if it is missing, readable by its owner alone. */
   readonly directory: string;
   /** `auto`: kernel locks where the filesystem and the platform have them, unless the directory is bound already. */
@@ -48,7 +48,7 @@ export class FileLockBackend implements LockBackend {
   private readonly watch: ReleaseWatch;
   private opening: Promise<Mode> | undefined;
 
-  constructor(private readonly options: FileLockOptions) {
+  constructor(private readonly options: FileLockBackendOptions) {
     // Now, not at the first attempt: the process may change its working directory meanwhile.
     this.directory = resolve(options.directory);
     this.processes = options.processes ?? new LocalProcesses();

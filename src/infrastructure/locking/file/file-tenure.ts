@@ -1,6 +1,6 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
-import { Loss } from "../loss";
+import { Loss } from "../hold/loss";
 
 /** What the two modes do differently once the lock is ours. */
 export interface HeldFile {

@@ -2,14 +2,14 @@ import { LockReentrancyError } from "../../../application/ports/lock-errors";
 import type { HandoffLock } from "../../../application/ports/handoff-lock";
 import type { LockHappening } from "../../../application/ports/lock-observer";
 import type { LockHold, LockOptions } from "../../../application/ports/lock-provider";
-import { announce } from "../announce";
-import { Hold } from "../hold";
+import { announce } from "../hold/announce";
+import { lend, type Hold } from "../hold/lend";
 import type { Tenure } from "../lock-backend";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "../lock-settings";
-import { RemotePlace } from "../remote-place";
-import { Standing } from "../standing";
-import { Wait } from "../wait";
-import { acquireTenure } from "../waiting";
+import { Bid } from "../line/bid";
+import { Line } from "../line/line";
+import { Wait } from "../line/wait";
+import { acquireTenure } from "../line/acquire-tenure";
 import type { LeaseClient } from "./lease-client";
 import { LeaseLockBackend } from "./lease-lock-backend";
 
@@ -21,13 +21,13 @@ interface Held {
 }
 
 /**
- * Excludes: everyone on the same record store, for as long as its owner likes, until somebody asks for the resource.
+ * Excludes: everyone on the same record store, for as long as its owner likes, until another process asks for the resource.
  * Survives: what a lease survives; a waiter that died is told of once and forgotten by the record after half a minute.
  * Not for: short sections of many callers; there `withLock` of the same leases stands in line and retries.
  */
 export class HandoffLease implements HandoffLock {
   private readonly settings: LockSettings;
-  private readonly place: RemotePlace;
+  private readonly bid: Bid;
   private readonly releaseRequestedHandlers: (() => void)[] = [];
   private readonly lostHandlers: ((reason: string) => void)[] = [];
   private isAcquiring = false;
@@ -54,7 +54,7 @@ export class HandoffLease implements HandoffLock {
         true,
       ),
     );
-    this.place = new RemotePlace(backend, resourceId);
+    this.bid = new Bid(backend, resourceId);
   }
 
   async acquire(options: LockOptions = {}): Promise<LockHold> {
@@ -63,20 +63,21 @@ export class HandoffLease implements HandoffLock {
     if (this.isAcquiring || this.held !== undefined)
       throw new LockReentrancyError(this.resourceId, [this.resourceId]);
     const wait = new Wait(this.resourceId, options, this.settings);
-    const standing = new Standing();
+    // A line of one: more than one acquisition at a time is refused as re-entry.
+    const line = new Line(this.resourceId);
     const leave = this.client.waiting(wait);
     this.isAcquiring = true;
     try {
       wait.check();
       // Counted from here: whatever is still being taken out of the record is part of the wait.
-      wait.arm(standing);
-      standing.failure = new Error("what was held before has not been given back yet");
+      wait.arm(line);
+      line.failure = new Error("what was held before has not been given back yet");
       await wait.orGivenUp<void>((resolve) => {
         void this.aftermath.then(resolve);
         return () => undefined;
       });
-      standing.failure = undefined;
-      return this.entered(await acquireTenure(wait, standing, this.place, true), wait);
+      line.failure = undefined;
+      return this.entered(await acquireTenure(wait, line, this.bid, true), wait);
     } catch (error) {
       this.leaveBehind(this.retreat());
       throw error;
@@ -108,18 +109,19 @@ export class HandoffLease implements HandoffLock {
 
   private entered(tenure: Tenure, wait: Wait): LockHold {
     const { clock } = this.settings;
-    const { options, waitedMs, waitedFor } = wait;
+    const { options } = wait;
     const { fencingToken } = tenure;
-    const hold = new Hold(
-      this,
-      this.resourceId,
+    const { resourceId } = this;
+    const { purpose } = options;
+    const hold = lend({
+      lender: this,
+      resourceId,
       fencingToken,
-      waitedMs,
-      waitedFor,
-      clock.wallMs(),
-      options.purpose,
+      sinceMs: clock.wallMs(),
+      purpose,
+      wait,
       tenure,
-    );
+    });
     const sinceMs = clock.monotonicMs();
     this.held = { tenure, hold, options, sinceMs };
     announce(
@@ -134,10 +136,10 @@ export class HandoffLease implements HandoffLock {
     this.aftermath = this.client.cleaning(Promise.all([this.aftermath, work]).then(() => undefined));
   }
 
-  /** The attempt under way is waited for: it may yet acquire what nobody came to take. */
+  /** The attempt under way is waited for: it may yet acquire a lock that no caller came to take. */
   private async retreat(): Promise<void> {
-    await this.place.quiet();
-    await this.place.leave();
+    await this.bid.quiet();
+    await this.bid.withdraw();
   }
 
   private onWaiter(): void {

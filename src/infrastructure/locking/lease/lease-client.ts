@@ -1,12 +1,12 @@
 import { LockUnavailableError, type LockError } from "../../../application/ports/lock-errors";
-import { Ending } from "./ending";
-import { LeaseContender } from "./lease-contender";
-import { systemLeaseEnvironment, type LeaseEnvironment } from "./lease-environment";
-import type { LeaseRecordStore } from "./lease-record-store";
-import { leaseSettings, type LeaseSettings } from "./lease-settings";
-import type { LeaseTenure } from "./lease-tenure";
-import { RecordMemory } from "./record-memory";
-import { TenureRequests, type LeaseSurroundings } from "./tenure-requests";
+import { Ending } from "./tenure/ending";
+import { LeaseBid } from "./tenure/lease-bid";
+import { systemLeaseEnvironment, type LeaseEnvironment } from "./protocol/lease-environment";
+import type { LeaseRecordStore } from "./protocol/lease-record-store";
+import { leaseSettings, type LeaseSettings } from "./protocol/lease-settings";
+import type { LeaseTenure } from "./tenure/lease-tenure";
+import { RecordMemory } from "./protocol/record-memory";
+import { TenureRequests, type LeaseSurroundings } from "./tenure/tenure-requests";
 
 export interface LeaseClientOptions {
   readonly settings?: Partial<LeaseSettings>;
@@ -50,10 +50,10 @@ export class LeaseClient {
     return this.surroundings;
   }
 
-  /** A new place in the queue for this record, under an id that was never used before. */
-  contend(resourceId: string): LeaseContender {
+  /** A new bid for this record, under an id that was never used before. */
+  bidFor(resourceId: string): LeaseBid {
     const { host, pid, nonce } = this.surroundings;
-    return new LeaseContender(this.requests(resourceId, `${host}:${pid}:${nonce()}`));
+    return new LeaseBid(this.requests(resourceId, `${host}:${pid}:${nonce()}`));
   }
 
   /** Calls back when the store hears of a release, where it can; returns how to stop listening. */

@@ -1,15 +1,15 @@
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { Attempt, AttemptRequest, LockBackend, Tenure, TenureHappening } from "../lock-backend";
 import type { LeaseClient } from "./lease-client";
-import type { LeaseContender } from "./lease-contender";
-import { UnreadableLeaseRecordError } from "./lease-record";
-import { PermanentLeaseStoreError } from "./lease-record-store";
-import type { LeaseTenure, TenureListener } from "./lease-tenure";
+import type { LeaseBid } from "./tenure/lease-bid";
+import { UnreadableLeaseRecordError } from "./protocol/lease-record";
+import { PermanentLeaseStoreError } from "./protocol/lease-record-store";
+import type { LeaseTenure, TenureListener } from "./tenure/lease-tenure";
 
-interface Place {
-  readonly contender: LeaseContender;
-  /** Somebody waits for it, and will say so when nobody does any more. */
-  willBeLeft: boolean;
+interface OpenBid {
+  readonly bid: LeaseBid;
+  /** A caller waits for it, and `leave` will be called when no caller does any more. */
+  willBeWithdrawn: boolean;
 }
 
 /**
@@ -19,7 +19,7 @@ interface Place {
  * that stalls past its lease is inside with its successor until it looks at `assertHeld` or the store at its fence.
  */
 export class LeaseLockBackend implements LockBackend {
-  private readonly places = new Map<string, Place>();
+  private readonly bids = new Map<string, OpenBid>();
 
   /** `begin` starts a tenure's background work. */
   constructor(
@@ -29,19 +29,19 @@ export class LeaseLockBackend implements LockBackend {
   ) {}
 
   async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
-    const place = this.placeOf(resourceId);
-    if (request.mayWait) place.willBeLeft = true;
+    const open = this.bidOf(resourceId);
+    if (request.mayWait) open.willBeWithdrawn = true;
     try {
-      const answer = await place.contender.attempt(request);
+      const answer = await open.bid.attempt(request);
       if (answer.kind !== "acquired") return answer;
-      this.places.delete(resourceId);
+      this.bids.delete(resourceId);
       return { kind: "acquired", tenure: this.started(answer.tenure) };
     } catch (error) {
       throw unavailable(resourceId, error);
     } finally {
-      // Nobody calls `leave` for an attempt that was not to wait, and yet its claim may still be applied, or it may have
+      // `leave` is not called for an attempt that was not to wait, and yet its claim may still be applied, or it may have
       // interrupted the withdrawal of those who waited before it.
-      if (!place.willBeLeft) this.leave(resourceId);
+      if (!open.willBeWithdrawn) this.leave(resourceId);
     }
   }
 
@@ -50,29 +50,29 @@ export class LeaseLockBackend implements LockBackend {
   }
 
   leave(resourceId: string): void {
-    const place = this.places.get(resourceId);
-    if (place === undefined) return;
-    place.willBeLeft = false;
-    if (place.contender.isTraceless) this.places.delete(resourceId);
-    else void this.client.cleaning(this.withdraw(resourceId, place));
+    const open = this.bids.get(resourceId);
+    if (open === undefined) return;
+    open.willBeWithdrawn = false;
+    if (!open.bid.mayHaveLeftTrace) this.bids.delete(resourceId);
+    else void this.client.cleaning(this.withdraw(resourceId, open));
   }
 
   close(): Promise<void> {
     return this.client.close();
   }
 
-  private placeOf(resourceId: string): Place {
-    let place = this.places.get(resourceId);
-    if (place === undefined) {
-      place = { contender: this.client.contend(resourceId), willBeLeft: false };
-      this.places.set(resourceId, place);
+  private bidOf(resourceId: string): OpenBid {
+    let open = this.bids.get(resourceId);
+    if (open === undefined) {
+      open = { bid: this.client.bidFor(resourceId), willBeWithdrawn: false };
+      this.bids.set(resourceId, open);
     }
-    return place;
+    return open;
   }
 
-  private async withdraw(resourceId: string, place: Place): Promise<void> {
-    const isGone = await place.contender.withdraw();
-    if (isGone && this.places.get(resourceId) === place) this.places.delete(resourceId);
+  private async withdraw(resourceId: string, open: OpenBid): Promise<void> {
+    const isGone = await open.bid.withdraw();
+    if (isGone && this.bids.get(resourceId) === open) this.bids.delete(resourceId);
   }
 
   private started(tenure: LeaseTenure): Tenure {

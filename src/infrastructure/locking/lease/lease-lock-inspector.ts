@@ -9,10 +9,10 @@ import type {
 } from "../../../application/ports/lock-inspector";
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import { auditLine } from "../audit-line";
-import { isForeign, UnreadableLeaseRecordError, type StoredLeaseRecord } from "./lease-record";
-import type { LeaseRecordStore, ReadLeaseRecord } from "./lease-record-store";
-import { leaseSettings } from "./lease-settings";
-import { released } from "./lease-transitions";
+import { isForeign, UnreadableLeaseRecordError, type StoredLeaseRecord } from "./protocol/lease-record";
+import type { LeaseRecordStore, ReadLeaseRecord } from "./protocol/lease-record-store";
+import { leaseSettings } from "./protocol/lease-settings";
+import { released } from "./protocol/lease-transitions";
 
 /** A record store that can also say what it has. */
 export interface ListedRecordStore extends LeaseRecordStore {

@@ -1,14 +1,16 @@
 import type { HandoffLock } from "../../../application/ports/handoff-lock";
-import { LinedLockProvider } from "../lined-lock-provider";
+import { LinedLockProvider } from "../line/lined-lock-provider";
 import type { LockProviderSettings } from "../lock-settings";
 import { HandoffLease } from "./handoff-lease";
-import { LeaseClient, type LeaseClientOptions } from "./lease-client";
+import { LeaseClient } from "./lease-client";
 import { LeaseLockBackend } from "./lease-lock-backend";
-import type { LeaseRecordStore } from "./lease-record-store";
+import type { LeaseEnvironment } from "./protocol/lease-environment";
+import type { LeaseRecordStore } from "./protocol/lease-record-store";
+import type { LeaseSettings } from "./protocol/lease-settings";
 
-export interface LeaseLockProviderOptions extends LockProviderSettings {
-  readonly lease?: LeaseClientOptions["settings"];
-  readonly environment?: LeaseClientOptions["environment"];
+export interface LeaseLockOptions extends LockProviderSettings {
+  readonly lease?: Partial<LeaseSettings>;
+  readonly environment?: LeaseEnvironment;
   /** Short name of the record store for events and metrics: `gcs`, `redis`, … */
   readonly adapter?: string;
 }
@@ -16,14 +18,14 @@ export interface LeaseLockProviderOptions extends LockProviderSettings {
 /**
  * Excludes: everyone who uses the same record store, short holders (`withLock`) and long ones (`handoffLock`) alike.
  * Survives: a dead holder, after its lease; lost, late and repeated requests; clocks that disagree by any amount.
- * Not for: hot keys, and writes that nobody guards by `assertHeld` or the fencing token.
+ * Not for: hot keys, and writes without a guard such as `assertHeld` or the fencing token.
  */
 export class LeaseLockProvider extends LinedLockProvider {
   private readonly client: LeaseClient;
-  private readonly options: LeaseLockProviderOptions;
+  private readonly options: LeaseLockOptions;
   private readonly adapter: string;
 
-  constructor(store: LeaseRecordStore, options: LeaseLockProviderOptions = {}) {
+  constructor(store: LeaseRecordStore, options: LeaseLockOptions = {}) {
     const client = new LeaseClient(store, {
       ...(options.lease !== undefined && { settings: options.lease }),
       ...(options.environment !== undefined && { environment: options.environment }),

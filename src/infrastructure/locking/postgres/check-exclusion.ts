@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Socket } from "node:net";
-import { connectionConfig } from "../../persistence/postgres-connection";
-import { loadPostgres } from "../../persistence/postgres-driver";
+import { connectionConfig } from "../../persistence/postgres/postgres-connection";
+import { loadPostgres } from "../../persistence/postgres/postgres-driver";
 import { lockKey } from "./postgres-lock-schema";
 import type { PostgresSession } from "./postgres-session";
 
@@ -19,7 +19,7 @@ const sharedSessions = (): UselessLocksError =>
 const lentTwice = (): UselessLocksError =>
   new UselessLocksError(
     "this server lends one advisory lock to two sessions at once, so its locks exclude nobody: " +
-      "lock on a PostgreSQL, or set --locks to redis://… or gs://…",
+      "lock on a PostgreSQL, or use leases in Redis (redis://…) or Cloud Storage (gs://…)",
   );
 
 /** Left over where a proxy keeps the session that has one: a few of them, and not one for each process that starts. */

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
 import { systemLockClock, type LockClock } from "../lock-clock";
+import type { LockProviderSettings } from "../lock-settings";
 import { checkExclusion, UselessLocksError } from "./check-exclusion";
 import { PostgresLockStatements } from "./postgres-lock-statements";
 import {
@@ -17,14 +18,13 @@ import { PostgresSession } from "./postgres-session";
 import { PostgresTenure } from "./postgres-tenure";
 import { silenceLeftMs } from "./young-server";
 
-export interface PostgresLockOptions {
+export interface PostgresLockOptions extends LockProviderSettings {
   /** Made if it is missing. Locks of two schemas do not exclude each other. Default: `holdfast_locks`. */
   readonly schema?: string;
   /** How often the server is asked for a sign of life. Default 2 s. */
   readonly heartbeatMs?: number;
   /** A question unanswered for this long ends the session and all its locks. Default 5 s. */
   readonly answerTimeoutMs?: number;
-  readonly clock?: LockClock;
 }
 
 export const HEARTBEAT_MS = 2_000;
@@ -53,6 +53,8 @@ export class PostgresLockBackend implements LockBackend {
   private readonly host = hostname();
   private opening: Promise<PostgresSession> | undefined;
   private current: PostgresSession | undefined;
+  /** There has been a session. */
+  hasConnected = false;
   /** The server lends a lock to the session that has it as often as it asks: within this process, only this tells. */
   private readonly held = new Map<bigint, PostgresTenure>();
   private readonly wakers = new Map<string, Set<() => void>>();
@@ -176,6 +178,7 @@ export class PostgresLockBackend implements LockBackend {
       abandoned: this.closing.signal,
     });
     this.current = session;
+    this.hasConnected = true;
     session.lost.addEventListener("abort", () => {
       for (const [key, tenure] of this.held)
         if (tenure.isOf(session)) {

@@ -3,8 +3,8 @@
 // Not for: breaking a lock. It ends with its session, and only ending that session frees it.
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { BreakOutcome, InspectedLock, LockInspector } from "../../../application/ports/lock-inspector";
-import { PostgresDatabase } from "../../persistence/postgres-database";
-import type { Client } from "../../persistence/postgres-driver";
+import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
+import type { Client } from "../../persistence/postgres/postgres-driver";
 import { PostgresLockStatements } from "./postgres-lock-statements";
 import { checkedSchema, DEFAULT_LOCK_SCHEMA, idFromStored, lockSchemaIsThere } from "./postgres-lock-schema";
 
@@ -71,6 +71,6 @@ function inspected({ resource_id, session, host, pid, purpose, since, wanted }: 
     processes: [pid],
     remark:
       `ends with its process, or by SELECT pg_terminate_backend(${session}), which frees all locks of that process` +
-      (wanted ? "; somebody waits for it" : ""),
+      (wanted ? "; another caller waits for it" : ""),
   };
 }

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { hostname } from "node:os";
-import { connectionConfig } from "../../persistence/postgres-connection";
-import { loadPostgres, type Client, type QueryConfig } from "../../persistence/postgres-driver";
+import { connectionConfig } from "../../persistence/postgres/postgres-connection";
+import { loadPostgres, type Client, type QueryConfig } from "../../persistence/postgres/postgres-driver";
 import type { LockClock } from "../lock-clock";
 import { sessionTimes, type SessionTimes } from "./session-times";
 

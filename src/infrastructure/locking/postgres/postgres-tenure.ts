@@ -1,6 +1,6 @@
 import { LockLostError } from "../../../application/ports/lock-errors";
 import type { Tenure } from "../lock-backend";
-import { Loss } from "../loss";
+import { Loss } from "../hold/loss";
 import type { PostgresSession } from "./postgres-session";
 
 /** One acquisition. It is lost when its session is, and for no other reason. */

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import { UnreadableLeaseRecordError, type ForeignLeaseRecord } from "../lease/lease-record";
-import { recordVersion, type RecordVersion } from "../lease/lease-record-store";
+import { UnreadableLeaseRecordError, type ForeignLeaseRecord } from "../lease/protocol/lease-record";
+import { recordVersion, type RecordVersion } from "../lease/protocol/lease-record-store";
 import { expected, held, ID, put, type RecordsWorld, type RecordStoreTest } from "./record-store-test";
 
 const RACERS = 8;

@@ -1,5 +1,5 @@
-import type { LeaseRecord } from "../lease/lease-record";
-import type { LeaseRecordStore, RecordVersion } from "../lease/lease-record-store";
+import type { LeaseRecord } from "../lease/protocol/lease-record";
+import type { LeaseRecordStore, RecordVersion } from "../lease/protocol/lease-record-store";
 
 /** A record store in a world of its own, without any record. */
 export interface OpenedLeaseRecords {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import type { LeaseRecord } from "../lease/lease-record";
-import type { ClaimedLease, RecordVersion } from "../lease/lease-record-store";
+import type { LeaseRecord } from "../lease/protocol/lease-record";
+import type { ClaimedLease, RecordVersion } from "../lease/protocol/lease-record-store";
 import { expected, held, ID, put, type RecordsWorld, type RecordStoreTest } from "./record-store-test";
 
 /** Between a write and the look at it. */

@@ -1,9 +1,9 @@
-import { LeaseLockProvider, type LeaseLockProviderOptions } from "../lease/lease-lock-provider";
-import { MemoryLeaseRecordStore } from "../lease/memory-lease-record-store";
+import { LeaseLockProvider, type LeaseLockOptions } from "../lease/lease-lock-provider";
+import { MemoryLeaseRecordStore } from "../lease/memory/memory-lease-record-store";
 import { VirtualLockClock } from "./virtual-lock-clock";
 
 /** What a process may be given: everything but what is virtual. */
-export type VirtualProcessOptions = Omit<LeaseLockProviderOptions, "environment" | "clock" | "random">;
+export type VirtualProcessOptions = Omit<LeaseLockOptions, "environment" | "clock" | "random">;
 
 /** More than a lease and all that follows it, with the settings that anybody uses. */
 const LONGEST_CLOSE_S = 600;

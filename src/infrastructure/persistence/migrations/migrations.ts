@@ -5,6 +5,8 @@ import { settledSequenceKept } from "./0004-settled-sequence";
 import { unsentAuthorizationsLapse } from "./0005-unsent-authorizations-lapse";
 import { reviewsAreAskedAbout } from "./0006-reviews-are-asked-about";
 import { correctedSequenceKept } from "./0007-corrected-sequence";
+import { publicEvents } from "./0008-public-events";
+import { webhooks } from "./0009-webhooks";
 import type { Migration } from "./migration";
 
 /** In order, without gaps. */
@@ -16,4 +18,6 @@ export const migrations: readonly Migration[] = [
   unsentAuthorizationsLapse,
   reviewsAreAskedAbout,
   correctedSequenceKept,
+  publicEvents,
+  webhooks,
 ];

@@ -20,20 +20,22 @@ export async function move(context: CommandContext, command: MovementCommand): P
   const output = context.output();
   const client = new ServerClient(context.configured().server());
   const key = command.idempotencyKey ?? `cli-${randomUUID()}`;
-  const again = `repeat the command with --idempotency-key ${key}: the money moves once`;
-  output.note(`idempotency key ${key}`);
+  const again = `repeat the command with --idempotency-key ${key}: the money still moves only once`;
+  const words = `idempotency key ${key}`;
+  // A key that the caller does not know is printed with --quiet, too: without it, a repetition would be another movement.
+  if (command.idempotencyKey === undefined) output.warn(words, { idempotencyKey: key });
+  else output.note(words, { idempotencyKey: key });
   let answer: ServerAnswer;
   try {
     answer = await client.post(command.path, command.body, key);
   } catch (error) {
-    // Said even with --quiet: without the key, a repetition would be another movement.
-    if (isWorthRepeating(error)) output.error(again);
+    if (isWorthRepeating(error)) output.warn(again, { idempotencyKey: key });
     throw error;
   }
   const { status, replayed, body } = answer;
-  const note = replayed ? " (answered before: nothing was done now)" : "";
+  const note = replayed ? " (stored answer: nothing was done now)" : "";
   output.result({ idempotencyKey: key, replayed, ...body }, command.inWords(body) + note);
   if (status === 202) {
-    throw new OutcomeUnknownError(`the gateway has not told what became of it yet; ${again}`);
+    throw new OutcomeUnknownError(`the gateway has not confirmed the outcome yet; ${again}`);
   }
 }

@@ -1,4 +1,4 @@
-import { budgets } from "../../../application/operations/budgets";
+import { budgets } from "../../../application/budgets";
 import { problemOf, ServerRefusal, UnreachableServerError } from "./server-errors";
 
 /** Where client commands find their server, and as whom they ask. */
@@ -26,10 +26,18 @@ const ANSWER_WITHIN_MS = budgets.httpMs + 5_000;
 export class ServerClient {
   constructor(private readonly address: ServerAddress) {}
 
-  get(path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<ServerAnswer> {
+  get(
+    path: string,
+    query: Readonly<Record<string, string | undefined>> = {},
+    signal?: AbortSignal,
+  ): Promise<ServerAnswer> {
     const said = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const search = new URLSearchParams(said).toString();
-    return this.send("GET", search === "" ? path : `${path}?${search}`, {});
+    return this.send(
+      "GET",
+      search === "" ? path : `${path}?${search}`,
+      signal === undefined ? {} : { signal },
+    );
   }
 
   post(path: string, body: object, idempotencyKey?: string): Promise<ServerAnswer> {
@@ -44,12 +52,22 @@ export class ServerClient {
     });
   }
 
+  patch(path: string, body: object): Promise<ServerAnswer> {
+    const headers = { "Content-Type": "application/json" };
+    return this.send("PATCH", path, { headers, body: JSON.stringify(body) });
+  }
+
+  delete(path: string): Promise<ServerAnswer> {
+    return this.send("DELETE", path, {});
+  }
+
   private async send(
     method: string,
     path: string,
-    { headers = {}, body }: { headers?: Record<string, string>; body?: string },
+    { headers = {}, body, signal }: { headers?: Record<string, string>; body?: string; signal?: AbortSignal },
   ): Promise<ServerAnswer> {
     const { url, apiKey } = this.address;
+    const inTime = AbortSignal.timeout(ANSWER_WITHIN_MS);
     let answer: Response;
     let text: string;
     try {
@@ -62,8 +80,8 @@ export class ServerClient {
         },
         // Whoever is sent elsewhere would show the key there, too.
         redirect: "manual",
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-        ...(body === undefined ? {} : { body }),
+        signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]),
+        body: body ?? null,
       });
       text = await answer.text();
     } catch (error) {
@@ -79,7 +97,7 @@ export class ServerClient {
     }
     const problem = problemOf(sent);
     if (problem !== null) throw new ServerRefusal(problem, this.address);
-    const reason = `what answers there (status ${answer.status}) is no Holdfast server`;
+    const reason = `the answer (status ${answer.status}) is not from a Holdfast server`;
     throw new UnreachableServerError(this.address, reason, method !== "GET");
   }
 }

@@ -1,5 +1,5 @@
 import { whatToChange, type EndedWait } from "../../../application/ports/lock-errors";
-import type { LockScope } from "../../../application/ports/lock-timeout";
+import { adviseOnSettings } from "../lock-advice";
 import type { ServerAddress } from "./server-client";
 
 /** What the server calls a limit that came with the request. */
@@ -38,7 +38,7 @@ export class UnreachableServerError extends Error {
     readonly mayHaveActed: boolean,
   ) {
     super(
-      `no server at ${url} (${urlSource}): ${reason}; start one with holdfast serve, or name another with --url`,
+      `no server at ${url} (${urlSource}): ${reason}; start one with holdfast serve, or choose another with --url`,
     );
   }
 }
@@ -46,7 +46,14 @@ export class UnreachableServerError extends Error {
 /** The server's own refusal, in its words. */
 export class ServerRefusal extends Error {
   override readonly name = "ServerRefusal";
-  readonly code: "refused" | "usage" | "try_again" | "lock_timeout" | "lock_lost" | "service_unavailable";
+  readonly code:
+    | "refused"
+    | "usage"
+    | "try_again"
+    | "bad_configuration"
+    | "lock_timeout"
+    | "lock_lost"
+    | "service_unavailable";
   /** Of a refusal that ended a wait at the server. */
   readonly wait: EndedWait | undefined;
 
@@ -67,11 +74,17 @@ export class OutcomeUnknownError extends Error {
   readonly code = "try_again";
 }
 
+const NEVER_OTHERWISE: ReadonlySet<ServerRefusal["code"]> = new Set([
+  "refused",
+  "usage",
+  "bad_configuration",
+]);
+
 /** Whether the same command, with the same key, may end otherwise. */
 export function isWorthRepeating(error: unknown): boolean {
   return (
     error instanceof UnreachableServerError ||
-    (error instanceof ServerRefusal && error.code !== "refused" && error.code !== "usage")
+    (error instanceof ServerRefusal && !NEVER_OTHERWISE.has(error.code))
   );
 }
 
@@ -82,6 +95,7 @@ function kindOf({ status, code, outcome }: ServerProblem): ServerRefusal["code"]
   }
   // Of a store that fails: what was asked for may be stored, and is found by its key.
   if (code === "service_unavailable" && outcome === "unknown") return "try_again";
+  if (code === "secrets_key_missing" || code === "secrets_key_wrong") return "bad_configuration";
   if (status === 400) return "usage";
   return status >= 500 ? "service_unavailable" : "refused";
 }
@@ -102,7 +116,7 @@ function waitOf(
       timeout: limit === "infinite" ? limit : limit * 1_000,
       source: source === PREFERRED ? waitSource : SETTING.test(source) ? `the server (${source})` : source,
     },
-    ...(typeof scope === "string" ? { scope: scope as LockScope } : {}),
+    ...(typeof scope === "string" ? { scope } : {}),
   };
 }
 
@@ -112,7 +126,9 @@ function inWords({ code, detail, errors = [], requestId }: ServerProblem, wait?:
   const request = code === "internal_error" ? ` (request ${String(requestId)})` : ` (${code})`;
   // Only where the limit ended the wait is there anything to gain by another one.
   const limit =
-    wait === undefined || code !== "lock_timeout" ? "" : ` ${capitalized(whatToChange(wait.limit))}.`;
+    wait === undefined || code !== "lock_timeout"
+      ? ""
+      : ` ${capitalized(whatToChange(wait.limit, adviseOnSettings))}.`;
   return `${detail}${limit}${hint}${request}${parts.join("")}`;
 }
 

@@ -28,14 +28,14 @@ interface WireObserved {
 /** `gateway`: what the gateway says about a payment, on a running server, with an operator's key. */
 export function gatewayCommand(context: CommandContext): Command {
   const gateway = new Command("gateway").description(
-    "what the gateway says about a payment, on a running server",
+    "compare a payment with the gateway, on a running server",
   );
   gateway
     .command("observe")
     .description(
-      "ask the gateway again about what has ended, and correct a refund that failed after it had succeeded; nothing is sent",
+      "ask the gateway again about finished operations, and correct a refund that failed after it had succeeded; moves no money",
     )
-    .argument("<payment>", "its id")
+    .argument("<payment>", "the payment's id")
     .addHelpText("after", "\nExample:\n  $ holdfast gateway observe 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")
     .action(async (id: string) => {
       const server = new ServerClient(context.configured().server());
@@ -44,7 +44,7 @@ export function gatewayCommand(context: CommandContext): Command {
       const output = context.output();
       output.result(body, [observed(operations, payment), paymentText(payment)].join("\n"));
       if (operations.some(({ result }) => result === "in_review")) {
-        output.note("what contradicts the gateway waits for a person: holdfast review list");
+        output.note("operations that contradict the gateway wait for a decision: see holdfast review list");
       }
     });
   return gateway;
@@ -66,7 +66,7 @@ async function observeAll(server: ServerClient, path: string): Promise<WireObser
 
 function observed(operations: readonly WireObservation[], payment: WirePayment): string {
   return table([
-    ["OPERATION", "KIND", "AMOUNT", "RECORDED", "THE GATEWAY SAYS", "RESULT"],
+    ["OPERATION", "KIND", "AMOUNT", "RECORDED", "GATEWAY'S ANSWER", "RESULT"],
     ...operations.map((one) => [
       one.operationId,
       one.kind,

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { ApiKey } from "../../../application/ports/api-key-store";
-import { InvalidValueError } from "../../../domain/payment-errors";
+import { InvalidValueError } from "../../../domain/payment/errors";
 import { parseMerchantId, type MerchantId } from "../../../domain/identifiers";
 import type { CommandContext } from "../cli";
 import { UsageError } from "../exit-status";
@@ -8,31 +8,31 @@ import { table } from "../output";
 
 export function keysCommand(context: CommandContext): Command {
   const keys = new Command("keys")
-    .description("make, list and revoke the API keys of callers")
+    .description("create, list and revoke API keys")
     .addHelpText("after", "\nExamples:\n  $ holdfast keys create --merchant acme\n  $ holdfast keys list\n");
   keys
     .command("create")
-    .description("make a key, and print its secret this once")
-    .requiredOption("--merchant <name>", "whose payments the key is for")
-    .option("--operator", "the key may also look across merchants")
-    .option("--name <text>", "what you call it")
+    .description("create a key, and print its secret (shown once)")
+    .requiredOption("--merchant <name>", "the merchant whose payments the key gives access to")
+    .option("--operator", "the key may also act across merchants")
+    .option("--name <text>", "a name of your choice for the key")
     .addHelpText("after", "\nExample:\n  $ holdfast keys create --merchant acme --name checkout\n")
     .action(async (wish: { merchant: string; operator?: boolean; name?: string }) => {
       const merchant = merchantOf(wish.merchant);
       const { key, secret } = await context
         .configured()
-        .withStore("keys", ({ apiKeys }) =>
+        .withStore("new-key", ({ apiKeys }) =>
           apiKeys.create({ merchant, operator: wish.operator === true, name: wish.name ?? null }),
         );
       const output = context.output();
       output.result({ ...shown(key), secret }, secret);
       output.note(
-        `key ${key.id} of merchant ${key.merchant}: the line on stdout is its secret, shown this once`,
+        `key ${key.id} of merchant ${key.merchant}: the line on stdout is its secret, shown only once`,
       );
     });
   keys
     .command("list")
-    .description("list the keys, without their secrets")
+    .description("list all keys, without their secrets")
     .addHelpText("after", "\nExample:\n  $ holdfast keys list --json\n")
     .action(async () => {
       const found = await context.configured().withStore("keys", ({ apiKeys }) => apiKeys.list());
@@ -56,8 +56,8 @@ export function keysCommand(context: CommandContext): Command {
     });
   keys
     .command("revoke")
-    .description("end a key; running servers notice within a second")
-    .argument("<id>", "as `keys list` shows it")
+    .description("revoke a key; running servers refuse it within a second")
+    .argument("<id>", "the key's id, from `keys list`")
     .addHelpText("after", "\nExample:\n  $ holdfast keys revoke 0190b5a0-0000-7000-8000-000000000000\n")
     .action(async (id: string) => {
       const key = await context

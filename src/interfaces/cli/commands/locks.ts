@@ -2,7 +2,8 @@ import { Command } from "commander";
 import type { BreakOutcome, InspectedLock } from "../../../application/ports/lock-inspector";
 import { describeHolder } from "../../../application/ports/lock-errors";
 import type { CommandContext } from "../cli";
-import { exitStatus, UsageError } from "../exit-status";
+import type { LockHolder } from "../../../application/ports/lock-provider";
+import { UsageError } from "../exit-status";
 import { table } from "../output";
 
 /** What was free for less may be taken again at any moment. */
@@ -10,14 +11,14 @@ const SWEEP_IDLE_MS = 86_400_000;
 
 export function locksCommand(context: CommandContext): Command {
   const locks = new Command("locks")
-    .description("look at locks from outside: who holds what, and who waits")
+    .description("inspect locks: their holders, and who is waiting")
     .addHelpText(
       "after",
-      "\nThe locks are those that `run` would use, or those of --locks. `GET /locks` tells those of a running server.\n\nExamples:\n  $ holdfast locks list\n  $ holdfast locks show task:nightly --locks gs://bucket/locks\n",
+      "\nThe locks are those that `run` would use, or those of --locks. `GET /locks` lists those of a running server.\n\nExamples:\n  $ holdfast locks list\n  $ holdfast locks show task:nightly --locks gs://bucket/locks\n",
     );
   locks
     .command("list")
-    .description("all locks there are")
+    .description("list all locks")
     .addHelpText(
       "after",
       "\nExamples:\n  $ holdfast locks list\n  $ holdfast locks list --locks gs://bucket/locks --json\n",
@@ -44,13 +45,13 @@ export function locksCommand(context: CommandContext): Command {
     });
   locks
     .command("show")
-    .description("one lock, with everything that is known of it")
-    .argument("<id>", "the lock's whole id, e.g. task:nightly")
+    .description("show everything that is known about one lock")
+    .argument("<id>", "the lock's full id, e.g. task:nightly")
     .addHelpText("after", "\nExample:\n  $ holdfast locks show task:nightly\n")
     .action(async (id: string) => {
       const lock = await context.configured().withLockInspector((inspector) => inspector.show(id));
       if (lock === null) {
-        context.output().result(null, `${id} is free, and there is no trace of it`);
+        context.output().result(null, `${id} is free, and nothing is recorded about it`);
         return;
       }
       const facts = shown(lock);
@@ -68,15 +69,15 @@ export function locksCommand(context: CommandContext): Command {
     });
   locks
     .command("break")
-    .description("take a lock away from a holder that you know to be gone; leaves an audit line")
-    .argument("<id>", "the lock's whole id, e.g. task:nightly")
+    .description("take a lock away from a holder that you know to be gone; writes an audit line")
+    .argument("<id>", "the lock's full id, e.g. task:nightly")
     .requiredOption(
       "--if-held-by <ownerId>",
-      "the holder's id, as `locks show` tells it: nobody else loses the lock",
+      "the holder's id, from `locks show`; the lock of any other holder is left alone",
     )
     .addHelpText(
       "after",
-      "\nIf that holder lives after all, two are inside from then on.\n\nExample:\n  $ holdfast locks break task:nightly --if-held-by web-2:4711:9f0c\n",
+      "\nIf that holder is still alive, two processes then hold the lock.\n\nExample:\n  $ holdfast locks break task:nightly --if-held-by web-2:4711:9f0c\n",
     )
     .action(async (id: string, { ifHeldBy }: { ifHeldBy: string }) => {
       const outcome = await context
@@ -86,7 +87,7 @@ export function locksCommand(context: CommandContext): Command {
     });
   locks
     .command("sweep")
-    .description("remove what is left of leases that nobody has held for a day")
+    .description("remove the records of leases that have been free for a day")
     .addHelpText("after", "\nExample:\n  $ holdfast locks sweep --locks gs://bucket/locks\n")
     .action(async () => {
       const swept = await context
@@ -97,34 +98,48 @@ export function locksCommand(context: CommandContext): Command {
   return locks;
 }
 
+/** The lock is as it was. */
+class NotBrokenError extends Error {
+  override readonly name = "NotBrokenError";
+  readonly code = "refused";
+
+  constructor(
+    readonly resourceId: string,
+    readonly outcome: Exclude<BreakOutcome["outcome"], "broken">,
+    message: string,
+    readonly holder?: LockHolder,
+  ) {
+    super(message);
+  }
+}
+
 function tellBreak(context: CommandContext, id: string, outcome: BreakOutcome): void {
   const output = context.output();
   switch (outcome.outcome) {
     case "broken":
-      output.result(outcome.audit, `broke ${id}, which ${outcome.audit.ownerId} held`);
+      output.result(outcome.audit, `broke ${id}, which was held by ${outcome.audit.ownerId}`);
       output.note(
-        "if that holder lives, it believes in its lock until it looks: at a lease when it renews it (every 10 s with the " +
-          "built-in settings), at a file within 2 s",
+        "if that holder is still alive, it believes that it has the lock until its next check: a lease is checked when it is " +
+          "renewed (every 10 s with the built-in settings), a file within 2 s",
       );
       return;
     case "not_held":
-      output.error(`${id} is not held: there is nothing to break`);
-      context.end(exitStatus.failed);
-      return;
-    case "held_by_another":
-      output.error(
-        `${id} is held by ${outcome.lock.holder?.ownerId ?? "somebody else"} now: nothing was changed`,
-      );
-      context.end(exitStatus.failed);
-      return;
+      throw new NotBrokenError(id, outcome.outcome, `${id} is not held: there is nothing to break`);
+    case "held_by_another": {
+      const { holder } = outcome.lock;
+      const words = `${id} is held by ${holder?.ownerId ?? "another owner"} now: nothing was changed`;
+      throw new NotBrokenError(id, outcome.outcome, words, holder);
+    }
     case "busy":
-      output.error(`${id} is changing hands at this moment: look again with holdfast locks show`);
-      context.end(exitStatus.failed);
-      return;
+      throw new NotBrokenError(
+        id,
+        outcome.outcome,
+        `${id} is changing hands at this moment: look again with holdfast locks show`,
+      );
     case "end_the_processes": {
       const { processes, holder } = outcome.lock;
       const who = processes === undefined ? describeHolder(holder) : `process ${processes.join(", ")}`;
-      throw new UsageError(`${id} ends with those who hold it and not before: end ${who}`);
+      throw new UsageError(`the lock ${id} ends only with the processes that hold it: end ${who}`);
     }
   }
 }

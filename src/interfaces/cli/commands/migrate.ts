@@ -4,7 +4,7 @@ import { noticeOnStderr } from "../notice-on-stderr";
 
 export function migrateCommand(context: CommandContext): Command {
   return new Command("migrate")
-    .description("bring the store to this version's schema; serve does the same by itself")
+    .description("migrate an existing store to this version's schema; serve does the same when it starts")
     .addHelpText("after", "\nExample:\n  $ holdfast migrate --store sqlite:./data/holdfast.db\n")
     .action(async () => {
       const notice = noticeOnStderr(context.output());

@@ -25,12 +25,12 @@ interface MovementOptions {
 /** `payments`: a client of a running server. */
 export function paymentsCommand(context: CommandContext): Command {
   const payments = new Command("payments").description(
-    "authorize, capture, void, refund and look at payments, on a running server",
+    "authorize, capture, void, refund and show payments, on a running server",
   );
   payments.addCommand(authorizeCommand(context));
-  payments.addCommand(movementCommand(context, "capture", "take the money of an authorized payment"));
-  payments.addCommand(movementCommand(context, "void", "let the reserved money of a payment go"));
-  payments.addCommand(movementCommand(context, "refund", "give captured money back, whole or in parts"));
+  payments.addCommand(movementCommand(context, "capture", "capture the money of an authorized payment"));
+  payments.addCommand(movementCommand(context, "void", "release the money of an authorized payment"));
+  payments.addCommand(movementCommand(context, "refund", "return captured money, in full or in parts"));
   payments.addCommand(showCommand(context));
   payments.addCommand(listCommand(context));
   return payments;
@@ -38,17 +38,20 @@ export function paymentsCommand(context: CommandContext): Command {
 
 function authorizeCommand(context: CommandContext): Command {
   return new Command("authorize")
-    .description("reserve an amount, or take over an authorization made elsewhere")
-    .option("--amount <minor units>", "1250 is 12.50 EUR", minorUnits)
-    .option("--currency <code>", "ISO 4217")
-    .option("--payment-method <token>", "the gateway's token of a card; the simulated gateway knows tok_ok")
+    .description("authorize an amount, or import an authorization made elsewhere")
+    .option("--amount <minor units>", "amount in minor units: 1250 is 12.50 EUR", minorUnits)
+    .option("--currency <code>", "ISO 4217 code")
+    .option(
+      "--payment-method <token>",
+      "the gateway's token for a card; the simulated gateway accepts tok_ok",
+    )
     .option(
       "--gateway-reference <reference>",
-      "what the gateway calls an authorization made elsewhere, for the merchant of the key",
+      "the gateway's reference for an authorization made elsewhere, for the merchant of the key",
     )
     .option("--reference <text>", "your own name for the payment")
-    .option("--metadata <name=value...>", "names of your own, each with a text", named)
-    .option("--expires-in <seconds>", "for how long the payment can be captured", seconds)
+    .option("--metadata <name=value...>", "entries of your own, each with a text", named)
+    .option("--expires-in <seconds>", "how long the payment can be captured", seconds)
     .addOption(keyOption())
     .addHelpText(
       "after",
@@ -61,7 +64,7 @@ function authorizeCommand(context: CommandContext): Command {
       const needed = ["amount", "currency", "paymentMethod"] as const;
       if (wish.gatewayReference === undefined && needed.some((name) => wish[name] === undefined)) {
         throw new UsageError(
-          "give --amount, --currency and --payment-method, or --gateway-reference for one made elsewhere",
+          "give --amount, --currency and --payment-method, or --gateway-reference for an authorization made elsewhere",
         );
       }
       return move(context, { path: "/payments", body, idempotencyKey, inWords: paymentIn });
@@ -73,11 +76,11 @@ function movementCommand(
   kind: "capture" | "void" | "refund",
   description: string,
 ): Command {
-  const command = new Command(kind).description(description).argument("<payment>", "its id");
+  const command = new Command(kind).description(description).argument("<payment>", "the payment's id");
   if (kind !== "void") {
     command
-      .option("--amount <minor units>", "1250 is 12.50 EUR; default: all that there is", minorUnits)
-      .option("--currency <code>", "has to be the payment's");
+      .option("--amount <minor units>", "1250 is 12.50 EUR; default: everything that is left", minorUnits)
+      .option("--currency <code>", "must match the payment's currency");
   }
   return command
     .addOption(keyOption())
@@ -103,8 +106,8 @@ function movementCommand(
 
 function showCommand(context: CommandContext): Command {
   return new Command("show")
-    .description("a payment, and how it came to be what it is")
-    .argument("<payment>", "its id")
+    .description("show a payment and its history")
+    .argument("<payment>", "the payment's id")
     .addHelpText("after", "\nExample:\n  $ holdfast payments show 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")
     .action(async (payment: string) => {
       const client = new ServerClient(context.configured().server());
@@ -131,13 +134,13 @@ async function historyOf(client: ServerClient, path: string): Promise<readonly W
 
 function listCommand(context: CommandContext): Command {
   return new Command("list")
-    .description("payments, newest first")
+    .description("list payments, newest first")
     .option("--status <status>", "authorized, captured, …")
     .option("--reference <text>", "your own name for the payment")
     .option("--created-from <instant>", "inclusive")
     .option("--created-to <instant>", "exclusive")
     .option("--limit <number>", "1 to 100; default: 20")
-    .option("--cursor <cursor>", "where the page before ended")
+    .option("--cursor <cursor>", "the cursor that the previous page printed")
     .addHelpText("after", "\nExample:\n  $ holdfast payments list --status authorized --limit 100 --json\n")
     .action(async (query: Record<string, string | undefined>) => {
       const { body } = await new ServerClient(context.configured().server()).get("/payments", query);
@@ -151,12 +154,15 @@ function listCommand(context: CommandContext): Command {
       ]);
       const output = context.output();
       output.result(body, table([["ID", "STATUS", "AMOUNT", "REFERENCE", "CREATED"], ...rows]));
-      if (nextCursor !== null) output.note(`there are more: --cursor ${nextCursor}`);
+      if (nextCursor !== null) output.note(`there are more payments: continue with --cursor ${nextCursor}`);
     });
 }
 
 function keyOption(): Option {
-  return new Option("--idempotency-key <key>", "that of the command to repeat; default: a new one, printed");
+  return new Option(
+    "--idempotency-key <key>",
+    "the key of the command that you repeat; default: a new key, which is printed",
+  );
 }
 
 function paymentIn(body: ServerAnswer["body"]): string {
@@ -170,18 +176,20 @@ function idOf(text: string): string {
 
 function minorUnits(text: string): number {
   if (!/^[1-9]\d{0,11}$/.test(text)) {
-    throw new UsageError(`--amount ${text}: it is a whole number of minor units, 1250 for 12.50 EUR`);
+    throw new UsageError(
+      `--amount ${text}: must be a whole number of minor units, such as 1250 for 12.50 EUR`,
+    );
   }
   return Number(text);
 }
 
 function seconds(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--expires-in ${text}: it is whole seconds`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--expires-in ${text}: must be whole seconds`);
   return Number(text);
 }
 
 function named(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--metadata ${text}: it is name=value`);
+  if (at < 1) throw new UsageError(`--metadata ${text}: must be name=value`);
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }

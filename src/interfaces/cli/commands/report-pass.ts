@@ -1,4 +1,4 @@
-import type { PassReport } from "../../../application/operations/background-pass";
+import type { PassReport } from "../../../application/background/background-pass";
 import type { StoreCommands } from "../backend";
 import type { CommandContext } from "../cli";
 import { noticeOnStderr } from "../notice-on-stderr";
@@ -20,7 +20,7 @@ export async function reportPass(
     .output()
     .result(
       report,
-      `${use === "expire" ? "expired" : "reconciled"} ${done}, skipped ${skipped} that somebody else is at, failed ${failed}`,
+      `${use === "expire" ? "expired" : "reconciled"} ${done}, skipped ${skipped} (in use elsewhere), failed ${failed}`,
     );
-  if (failed > 0) throw new PassFailedError(`${failed} payments failed and stay due: run it again`);
+  if (failed > 0) throw new PassFailedError(`${failed} payments failed and stay due: run the command again`);
 }

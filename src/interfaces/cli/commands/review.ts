@@ -44,25 +44,25 @@ interface Verdict {
 /** `review`: what only a person can decide, on a running server, with an operator's key. */
 export function reviewCommand(context: CommandContext): Command {
   const review = new Command("review").description(
-    "operations whose outcome a person has to decide, on a running server",
+    "decide the outcome of operations that need a person, on a running server",
   );
   review
     .command("list")
-    .description("what waits for a person, oldest first")
+    .description("list the operations that need a decision, oldest first")
     .option("--limit <number>", "1 to 100; default: 20")
-    .option("--cursor <cursor>", "where the page before ended")
+    .option("--cursor <cursor>", "the cursor that the previous page printed")
     .addHelpText("after", "\nExample:\n  $ holdfast review list\n")
     .action(async (query: Record<string, string | undefined>) => {
       const { body } = await new ServerClient(context.configured().server()).get("/reviews", query);
       const { data, nextCursor } = body as { data: readonly WireReview[]; nextCursor: string | null };
       const output = context.output();
-      output.result(body, data.length === 0 ? "nothing waits for a person" : listed(data));
-      if (nextCursor !== null) output.note(`there are more: --cursor ${nextCursor}`);
+      output.result(body, data.length === 0 ? "no operation needs a decision" : listed(data));
+      if (nextCursor !== null) output.note(`there are more operations: continue with --cursor ${nextCursor}`);
     });
   review
     .command("show")
-    .description("an operation, why a person has to look at it, and who decided what by which evidence")
-    .argument("<operation>", "as `review list` shows it")
+    .description("show an operation: why it needs a decision, and earlier decisions with their evidence")
+    .argument("<operation>", "the operation's id, from `review list`")
     .addHelpText("after", "\nExample:\n  $ holdfast review show 019aa2b4-7c05-7b1e-8f10-52c0f4d9a702\n")
     .action(async (operation: string) => {
       const { body } = await new ServerClient(context.configured().server()).get(pathOf(operation));
@@ -72,19 +72,22 @@ export function reviewCommand(context: CommandContext): Command {
   review
     .command("resolve")
     .description(
-      "decide whether the money moved, after the gateway was asked once more; what is decided is believed, and stays in " +
-        "the history",
+      "decide whether the money moved; the gateway is asked once more first. Your decision is taken as fact, and is kept " +
+        "in the history",
     )
-    .argument("<operation>", "as `review list` shows it")
-    .option("--moved", "the gateway did it")
-    .option("--not-moved", "the gateway did not do it, and will not")
+    .argument("<operation>", "the operation's id, from `review list`")
+    .option("--moved", "the gateway moved the money")
+    .option("--not-moved", "the gateway did not move the money, and will not")
     .option(
       "--still-pending",
-      "the gateway has not decided either: the review goes on, the next question waits a day",
+      "the gateway has not decided either: the review stays open, and the gateway is asked again after a day",
     )
-    .requiredOption("--evidence <text>", "how you know: where you looked, and what was there")
-    .option("--gateway-reference <reference>", "what the gateway calls it; needed where it reserved money")
-    .option("--override <reason>", "why the verdict is right although the gateway says something else")
+    .requiredOption("--evidence <text>", "how you know: where you looked and what you saw")
+    .option(
+      "--gateway-reference <reference>",
+      "the gateway's reference for it; required where it reserved money",
+    )
+    .option("--override <reason>", "why the verdict is right although the gateway contradicts it")
     .addHelpText(
       "after",
       "\nExample:\n  $ holdfast review resolve 019aa2b4-7c05-7b1e-8f10-52c0f4d9a702 --moved \\\n" +
@@ -96,8 +99,8 @@ export function reviewCommand(context: CommandContext): Command {
       const { body } = await new ServerClient(context.configured().server()).post(pathOf(operation), {
         outcome,
         evidence,
-        ...(gatewayReference === undefined ? {} : { gatewayReference }),
-        ...(override === undefined ? {} : { overrideReason: override }),
+        gatewayReference,
+        overrideReason: override,
       });
       context.output().result(body, reviewedText(body));
     });
@@ -123,7 +126,7 @@ function pathOf(operation: string): string {
 
 function reviewedText(body: ServerAnswer["body"]): string {
   const { id, kind, status, needsReview } = body["operation"] as WireReviewed;
-  const waits = needsReview ? ", and waits for a person" : "";
+  const waits = needsReview ? ", needs a decision" : "";
   return `${kind} ${id}: ${status}${waits}\n${paymentText(body["payment"] as WirePayment)}`;
 }
 

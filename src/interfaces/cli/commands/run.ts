@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { budgets } from "../../../application/operations/budgets";
+import { budgets } from "../../../application/budgets";
 import { LockCancelledError, LockError, LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";
@@ -7,11 +7,8 @@ import { exitStatus, statusOf, UsageError } from "../exit-status";
 import { GroupWitness } from "../run/group-witness";
 import { RunSignals } from "../run/run-signals";
 import { statusOfSignal, type PassedOnSignal } from "../run/signals";
-import { runCommand } from "../run/supervised-command";
+import { runCommand } from "../run/run-command";
 import { noticeOnStderr } from "../notice-on-stderr";
-
-/** Signals are passed on to the group as long as anything of it lives. */
-const never = new AbortController().signal;
 
 /** What a service that answers needs to strike a waiter off. */
 const FAREWELL_MS = 500;
@@ -27,28 +24,28 @@ interface RunOptions {
 
 export function runCommandOnce(context: CommandContext): Command {
   return new Command("run")
-    .description("run a command while holding the lock of a task; its exit status is passed on")
-    .argument("<task>", "the name that at most one command holds at a time")
-    .argument("<command...>", "what to run, after --")
+    .description("run a command while holding a task's lock; the command's exit status is passed on")
+    .argument("<task>", "the task's name; at most one command runs under it at a time")
+    .argument("<command...>", "the command to run, after --")
     .addOption(
-      new Option("--on-lost <what>", "what becomes of the command when the lock is lost")
+      new Option("--on-lost <what>", "what to do with the command if the lock is lost")
         .choices(["kill", "continue"])
         .default("kill"),
     )
     .option(
       "--kill-group",
-      "signals reach everything the command started, and nothing of it outlives the command",
+      "send signals to every process that the command started, and end those that outlive it",
     )
-    .option("--wait-descendants", "keep the lock until everything the command started has ended")
+    .option("--wait-descendants", "keep the lock until every process that the command started has ended")
     .addHelpText(
       "after",
       [
         "",
-        "The command gets HOLDFAST_LOCK_KEY and HOLDFAST_FENCING_TOKEN. Its stdin, stdout and stderr are ours.",
-        "Without --locks, locks are files in $XDG_STATE_HOME/holdfast/locks (default ~/.local/state).",
+        "The command's environment has HOLDFAST_LOCK_KEY and HOLDFAST_FENCING_TOKEN. It inherits stdin, stdout and stderr.",
+        "Without --locks, the locks are files in $XDG_STATE_HOME/holdfast/locks ($XDG_STATE_HOME defaults to ~/.local/state).",
         "",
         "Exit status: the command's own (128 + n for a signal), or",
-        "  64 usage   69 backend unavailable   75 lock timeout   76 another already waits (leases, --lock-timeout 0)",
+        "  64 usage   69 backend unavailable   75 lock timeout   76 another process is already waiting (leases, --lock-timeout 0)",
         "  78 bad configuration   79 lock lost   126 cannot be executed   127 no such command",
         "  130, 143 stopped by SIGINT, SIGTERM while waiting (after SIGINT by that signal itself, as shells expect)",
         "",
@@ -60,15 +57,15 @@ export function runCommandOnce(context: CommandContext): Command {
       ].join("\n"),
     )
     .action(async (task: string, [command = "", ...args]: string[], options: RunOptions) => {
-      if (task === "") throw new UsageError("the task needs a name");
-      if (command === "") throw new UsageError("the command needs a name");
+      if (task === "") throw new UsageError("the name of the task is empty");
+      if (command === "") throw new UsageError("the name of the command is empty");
       const configured = context.configured();
       const signals = new RunSignals();
       try {
         await configured.withTaskLocks(
           task,
           (locks) => runTask(context, locks, signals, task, [command, ...args], options),
-          (line) => context.output().error(line),
+          (line) => context.output().warn(line),
           signals.enough,
         );
       } finally {
@@ -107,14 +104,15 @@ async function runTask(
             },
             inheritedFd: locks.inheritableFd(resourceId),
             started: (started) => signals.running(started, commandHears),
-            waitingForDescendants: () => (killGroup ? never : signals.waiting()),
+            waitingForDescendants: () => signals.linger(),
             nameChild: (pid) => locks.nameChild(resourceId, pid),
             hold,
             onLost,
             killGroup,
             waitDescendants,
             endingMs: budgets.endingMs,
-            say: (line) => output.error(line),
+            say: (line) => output.warn(line),
+            refused: (error) => output.failure(error),
           });
         } finally {
           witness?.close();
@@ -137,9 +135,8 @@ async function runTask(
     // Whoever reads it in the mail of a job has not typed the command.
     output.failure(error, error instanceof LockUnavailableError ? `; the locks are ${locks.where}` : "");
     const { stoppedBy } = signals;
-    // Who does not answer a claim does not answer a farewell, and who has been stopped has no time for one.
-    if (error instanceof LockUnavailableError) signals.hurry();
-    if (error instanceof LockCancelledError) signals.hurry(FAREWELL_MS);
+    // Who does not answer a claim does not answer a farewell either; and whose time is over has no more of it than that.
+    signals.hurry(error instanceof LockUnavailableError ? 0 : FAREWELL_MS);
     if (error instanceof LockCancelledError && stoppedBy !== undefined)
       context.end(statusOfSignal(stoppedBy), stoppedBy);
     else context.end(statusOf(error) ?? exitStatus.failed);

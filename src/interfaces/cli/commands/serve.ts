@@ -3,13 +3,13 @@ import type { CommandContext } from "../cli";
 
 export function serveCommand(context: CommandContext): Command {
   return new Command("serve")
-    .description("answer the HTTP API, and reconcile and expire in the background")
+    .description("serve the HTTP API, and reconcile and expire payments in the background")
     .addHelpText(
       "after",
       [
         "",
-        "Without any API key it answers everybody as merchant `default` with operator rights, and listens on loopback",
-        "only. SIGTERM and SIGINT let requests finish; a second one ends it at once.",
+        "Until the first API key exists, every caller acts as merchant `default` with operator rights, and the server",
+        "listens on loopback only. After SIGTERM or SIGINT, requests may finish; a second signal ends the server at once.",
         "",
         "Examples:",
         "  $ holdfast serve",

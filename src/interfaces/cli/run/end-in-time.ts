@@ -1,4 +1,4 @@
-import type { CommandToRun } from "./supervised-command";
+import type { CommandToRun } from "./run-command";
 import type { Signalled } from "./run-signals";
 
 /**
@@ -25,14 +25,14 @@ export function endInTime(
     if (leftMs === Infinity) return;
     if (leftMs <= 0)
       return ask(
-        `the lock cannot be kept: its service has not answered, and it may end in ${Math.round(endingMs / 1_000)} s`,
+        `the lock cannot be renewed: the lock service does not answer, and the lock may end in ${Math.round(endingMs / 1_000)} s`,
       );
     timer = setTimeout(watch, Math.ceil(leftMs));
   };
   const onLoss = (): void => {
     const why = `the lock is lost (${String(hold.signal.reason)})`;
     if (onLost === "kill") ask(why);
-    else say(`${why}; the command goes on without it`);
+    else say(`${why}; the command continues without it`);
   };
   if (hold.signal.aborted) onLoss();
   else {

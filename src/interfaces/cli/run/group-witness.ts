@@ -7,6 +7,8 @@ import type { PassedOnSignal } from "./signals";
 const PATIENCE_MS = 200;
 /** The same where the kernel already shows that it dies: on a busy machine that takes its time. */
 const DYING_MS = 5_000;
+/** How much earlier it may be seen: the next witness is started in between, which takes its time on a busy machine. */
+const AHEAD_MS = 5_000;
 
 /**
  * Tells whether a signal was sent to this process alone, or to everybody around it: by a terminal's Ctrl-C, by `kill` with
@@ -27,7 +29,7 @@ export class GroupWitness {
   async wasSentToAll(signal: PassedOnSignal): Promise<boolean> {
     const { current, early } = this;
     this.early = undefined;
-    if (early?.signal === signal && performance.now() - early.atMs < PATIENCE_MS) return true;
+    if (early?.signal === signal && performance.now() - early.atMs < AHEAD_MS) return true;
     if (current === undefined) return false;
     current.isAsked = true;
     let diedOf = await within(PATIENCE_MS, current.diedOf);

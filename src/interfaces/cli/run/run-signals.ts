@@ -7,7 +7,7 @@ export interface Signalled {
 }
 
 type Phase =
-  | { readonly is: "waiting" | "leaving" }
+  | { readonly is: "waiting" | "lingering" | "leaving" }
   | {
       readonly is: "running";
       readonly command: Signalled;
@@ -26,6 +26,7 @@ const forTheCommandAlone: readonly PassedOnSignal[] = ["SIGUSR1", "SIGUSR2"];
 export class RunSignals {
   private phase: Phase = { is: "waiting" };
   private readonly stopping = new AbortController();
+  private readonly lingering = new AbortController();
   private readonly hurrying = new AbortController();
   private hurryTimer: NodeJS.Timeout | undefined;
   private readonly removers: readonly (() => void)[];
@@ -41,7 +42,7 @@ export class RunSignals {
     });
   }
 
-  /** Fires when the wait should end. */
+  /** Fires when the wait should end; its reason is the name of the signal that was sent. */
   get stop(): AbortSignal {
     return this.stopping.signal;
   }
@@ -59,10 +60,10 @@ export class RunSignals {
     this.phase = { is: "running", command, commandHears };
   }
 
-  /** The command has ended, and what it started has not. */
-  waiting(): AbortSignal {
-    this.phase = { is: "waiting" };
-    return this.stop;
+  /** The command has ended, and what it started has not. As `stop`. */
+  linger(): AbortSignal {
+    this.phase = { is: "lingering" };
+    return this.lingering.signal;
   }
 
   leaving(): void {
@@ -94,7 +95,8 @@ export class RunSignals {
     if (forTheCommandAlone.includes(signal)) return;
     if (this.first === undefined) {
       this.first = signal;
-      if (phase.is === "waiting") this.stopping.abort();
+      if (phase.is === "waiting") this.stopping.abort(signal);
+      else if (phase.is === "lingering") this.lingering.abort(signal);
       else this.hurrying.abort();
       return;
     }

@@ -9,7 +9,10 @@ const PLAIN_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\x1b[2K";
 
 export interface NoticeParts {
+  /** To a terminal's line, as it is. */
   readonly write: (text: string) => void;
+  /** A line of its own. */
+  readonly note: (text: string) => void;
   /** Zero where there is no terminal whose line could be rewritten. */
   readonly columns: () => number;
   /** Monotonic. */
@@ -71,7 +74,7 @@ export class WaitingNotice implements LockObserver {
       this.parts.write(`${ERASE_LINE}${cut(this.sentence(event), columns - 1)}`);
       this.lineShown = true;
     } else if (this.toldAtMs === undefined || nowMs - this.toldAtMs >= PLAIN_EVERY_MS) {
-      this.parts.write(`holdfast: ${this.sentence(event)}\n`);
+      this.parts.note(this.sentence(event));
       this.toldAtMs = nowMs;
     }
   }

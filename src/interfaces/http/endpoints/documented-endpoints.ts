@@ -6,11 +6,13 @@ import { reviewEndpoints } from "./reviews/review-endpoints";
 import { sandboxEndpoints } from "./sandboxes/sandbox-endpoints";
 import { listLocks } from "./service/list-locks";
 import { serviceEndpoints } from "./service/service-endpoints";
+import { webhookEndpoints } from "./webhooks/webhook-endpoints";
 import { showMetrics } from "./service/show-metrics";
 
 /** Every endpoint that an instance may have, as the document lists them. */
 export const documentedEndpoints: readonly DocumentedEndpoint[] = [
   ...paymentEndpoints,
+  ...webhookEndpoints,
   ...reviewEndpoints,
   ...sandboxEndpoints,
   listGatewayMoves,

@@ -3,6 +3,8 @@ import type { z } from "zod";
 import type { SandboxId } from "../../../application/sandboxes/sandbox-ids";
 import type { IdempotencyKey, OperationId, PaymentId } from "../../../domain/identifiers";
 import type { ToldError } from "../problems/problem-details";
+import type { WebhookDeliveryId, WebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
+import type { RequestErrorCode } from "../problems/request-error";
 import type { ProblemCode } from "../problems/problem-table";
 import type { Given } from "../requests/without-undefined";
 
@@ -13,6 +15,8 @@ export interface PathIds {
   readonly paymentId: PaymentId;
   readonly operationId: OperationId;
   readonly sandboxId: SandboxId;
+  readonly webhookEndpointId: WebhookEndpointId;
+  readonly webhookDeliveryId: WebhookDeliveryId;
 }
 
 type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -28,6 +32,8 @@ export interface Answer<Body extends z.ZodType = z.ZodType> {
   readonly schema?: Body;
   /** For what is not JSON. */
   readonly contentType?: string;
+  /** Other content types that a caller can ask for by `Accept`. */
+  readonly alsoAs?: readonly string[];
   readonly headers?: readonly HeaderName[];
 }
 
@@ -53,24 +59,39 @@ interface JsonReply<Status, Body> {
 export type Reply<Status = number, Body = object> =
   | JsonReply<Status, Body>
   | { readonly status: Status; readonly text: string; readonly contentType: string }
+  | ChunksReply<Status>
   | { readonly problem: ToldError };
+
+/** Sent as they come. `end` is called when nothing more is sent, for whatever reason. */
+interface ChunksReply<Status> {
+  readonly status: Status;
+  readonly contentType: string;
+  readonly chunks: AsyncIterable<string>;
+  readonly end: () => void;
+}
 
 type ReplyTo<All extends Answers> = {
   [Status in keyof All]: Reply<Status, All[Status] extends Answer<infer Body> ? z.output<Body> : never>;
 }[keyof All];
 
+/** By parameter. */
+export type QueryCodes = Readonly<Record<string, RequestErrorCode>>;
+
 /** All that the published document tells of an endpoint. Problems that any of them can answer with are added there. */
 export interface DocumentedEndpoint {
-  readonly method: "get" | "post" | "delete";
+  readonly method: "get" | "post" | "patch" | "delete";
   /** With `:parameters`. */
   readonly path: string;
   readonly operationId: string;
-  readonly tag: "Payments" | "Reviews" | "Sandboxes" | "Simulated gateway" | "Service";
+  readonly tag:
+    "Payments" | "Events" | "Webhooks" | "Reviews" | "Sandboxes" | "Simulated gateway" | "Service";
   readonly summary: string;
   readonly description?: string;
   /** `operator`: a key that may look across merchants. All endpoints below one first segment have the same access. */
   readonly access: "open" | "merchant" | "operator";
   readonly query?: z.ZodObject;
+  /** Parameters that are refused by a code of their own. */
+  readonly queryCodes?: QueryCodes;
   /** Takes an `Idempotency-Key`, and waits for a lock (`Prefer: wait`). */
   readonly movesMoney?: boolean;
   /** Named by `requestSchema`. */

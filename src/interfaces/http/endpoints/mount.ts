@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response, Router } from "express";
 import { parseSandboxId } from "../../../application/sandboxes/sandbox-ids";
 import { parseOperationId, parsePaymentId, type IdempotencyKey } from "../../../domain/identifiers";
+import { parseWebhookDeliveryId, parseWebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
 import { RequestError } from "../problems/request-error";
 import { answerJson, answerProblem, answerText } from "../requests/answer";
+import { answerStream } from "../requests/answer-stream";
 import { operatorOnly } from "../requests/authentication";
 import { idempotencyKeyOf } from "../requests/idempotency-key";
 import { jsonBody } from "../requests/json-body";
@@ -14,6 +16,8 @@ const parsers: { readonly [Name in keyof PathIds]: (value: string) => PathIds[Na
   paymentId: parsePaymentId,
   operationId: parseOperationId,
   sandboxId: parseSandboxId,
+  webhookEndpointId: parseWebhookEndpointId,
+  webhookDeliveryId: parseWebhookDeliveryId,
 };
 
 /** What is checked before the body is read, because it comes before the body in the published table. */
@@ -45,7 +49,7 @@ export function mount<Parts>(
 export function onlyThese(methods: readonly Endpoint<never>["method"][]): RequestHandler {
   const allow = methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]));
   return () => {
-    throw new RequestError("method_not_allowed", `This route knows ${allow.join(", ")}.`, { allow });
+    throw new RequestError("method_not_allowed", `This route supports ${allow.join(", ")}.`, { allow });
   };
 }
 
@@ -72,8 +76,9 @@ function handlers<Parts>(one: Endpoint<Parts>, parts: Parts): RequestHandler[] {
   const answer: RequestHandler = async (request, response) => {
     const { ids, key } = response.locals["checked"] as Checked;
     const body = bodyOf(one, request);
-    const query = one.query === undefined ? {} : withoutUndefined(validQuery(one.query, request.query));
-    send(request, response, await one.handle({ request, response, ids, key, body, query }, parts));
+    const query =
+      one.query === undefined ? {} : withoutUndefined(validQuery(one.query, request.query, one.queryCodes));
+    await send(request, response, await one.handle({ request, response, ids, key, body, query }, parts));
   };
   return one.body === undefined ? [check, answer] : [check, jsonBody, answer];
 }
@@ -89,11 +94,13 @@ function parameter({ params }: Request, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-function send(request: Request, response: Response, reply: Reply): void {
+async function send(request: Request, response: Response, reply: Reply): Promise<void> {
   if ("problem" in reply) {
     answerProblem(request, response, reply.problem);
   } else if ("text" in reply) {
     answerText(response, reply.status, reply.contentType, reply.text);
+  } else if ("chunks" in reply) {
+    await answerStream(response, reply.contentType, reply.chunks).finally(reply.end);
   } else {
     for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
     answerJson(response, reply.status, reply.body);

@@ -130,11 +130,11 @@ export const examples = [
   {
     name: "invalid",
     operationId: "authorizePayment",
-    summary: "A field that is not known here",
+    summary: "An unknown field",
     body: { ...card, tip: 100 },
     status: 400,
     answer: problem("invalid_request", "/payments", "The body is not valid.", {
-      errors: [{ pointer: "/tip", detail: "is not known here" }],
+      errors: [{ pointer: "/tip", detail: "is not recognized" }],
     }),
   },
   {
@@ -148,13 +148,13 @@ export const examples = [
   {
     name: "importedBefore",
     operationId: "authorizePayment",
-    summary: "The authorization is another payment's",
+    summary: "The authorization belongs to another payment",
     body: { gatewayReference },
     status: 409,
     answer: problem(
       "authorization_already_imported",
       "/payments",
-      `The authorization ${gatewayReference} belongs to another payment already.`,
+      `The authorization ${gatewayReference} already belongs to another payment.`,
       { gatewayReference },
     ),
   },
@@ -262,14 +262,14 @@ export const examples = [
   {
     name: "mayBeStored",
     operationId: "capturePayment",
-    summary: "The store fails, and nobody knows what it has taken",
+    summary: "The store fails, and the outcome is unknown",
     body: {},
     status: 503,
     answer: problem(
       "service_unavailable",
       capturePath,
-      "Nobody knows yet whether this request has been carried out, or will be: repeat it with the same idempotency key, " +
-        "and its one outcome is told. Where there is no key, look before you repeat it.",
+      "It is not known whether this request was carried out, or still will be: repeat it with the same idempotency key to " +
+        "get its outcome. If it has no key, check the current state before you repeat it.",
       { outcome: "unknown" },
     ),
   },
@@ -366,7 +366,7 @@ export const examples = [
     name: "stillPending",
     operationId: "resolveReview",
     summary: "The gateway has not decided either",
-    body: { outcome: "pending", evidence: "Their support decides until the end of the week." },
+    body: { outcome: "pending", evidence: "The gateway's support will decide by the end of the week." },
     status: 200,
     answer: {
       operation: {
@@ -382,14 +382,14 @@ export const examples = [
   {
     name: "contradicted",
     operationId: "resolveReview",
-    summary: "The gateway says something else",
+    summary: "The gateway contradicts the verdict",
     body: { outcome: "not_moved", evidence },
     status: 409,
     answer: problem(
       "review_contradicts_gateway",
       `/reviews/${OPERATION}`,
-      `not_moved cannot be true of operation ${OPERATION} by what the gateway says: asked just now, it answered ` +
-        "succeeded. Decide otherwise, or give an overrideReason that says why the gateway is wrong.",
+      `The verdict not_moved on operation ${OPERATION} contradicts the gateway, which has just answered succeeded. ` +
+        "Choose another verdict, or give an overrideReason that says why the gateway is wrong.",
       {
         operationId: OPERATION,
         outcome: "not_moved",
@@ -464,13 +464,13 @@ export const examples = [
   {
     name: "decidedBefore",
     operationId: "resolveReview",
-    summary: "Somebody else was faster",
+    summary: "The review has already been resolved",
     body: { outcome: "not_moved", evidence },
     status: 409,
     answer: problem(
       "operation_not_in_review",
       `/reviews/${OPERATION}`,
-      `Operation ${OPERATION} is succeeded: there is nothing for a person to decide.`,
+      `Operation ${OPERATION} is succeeded: it is not under review.`,
       { operationId: OPERATION, operationStatus: "succeeded" },
     ),
   },
@@ -493,6 +493,28 @@ export const examples = [
     },
   },
   {
+    name: "told",
+    operationId: "listEvents",
+    summary: "An authorization, and nothing more yet",
+    status: 200,
+    answer: {
+      data: [
+        {
+          id: OPERATION,
+          type: "payment.authorized",
+          timestamp: AT,
+          data: {
+            payment: payment(),
+            operation: { kind: "authorize", ...operation({}) },
+            sequence: 1,
+          },
+        },
+      ],
+      nextCursor: "ZTE",
+      hasMore: false,
+    },
+  },
+  {
     name: "once",
     operationId: "listGatewayMoves",
     summary: "Captured once",
@@ -507,7 +529,7 @@ export const examples = [
   {
     name: "queue",
     operationId: "listLocks",
-    summary: "One inside, one waiting",
+    summary: "One holder, one request waiting",
     status: 200,
     answer: {
       data: [
@@ -522,14 +544,14 @@ export const examples = [
   {
     name: "alive",
     operationId: "isHealthy",
-    summary: "It answers",
+    summary: "The process answers",
     status: 200,
     answer: { status: "ok" },
   },
   {
     name: "ready",
     operationId: "isReady",
-    summary: "All is up",
+    summary: "All dependencies are up",
     status: 200,
     answer: { status: "ready", dependencies: { store: "up" } },
   },

@@ -1,5 +1,5 @@
-import type { OperationFailureCode } from "../../../domain/payment-errors";
-import { problemAnswer } from "../problems/problem-schema";
+import type { OperationFailureCode } from "../../../domain/payment/errors";
+import { problemAnswer } from "../problems/problem-answer";
 import { problemKind, type ProblemCode } from "../problems/problem-table";
 import { documentedEndpoints } from "../endpoints/documented-endpoints";
 import type { Answer, DocumentedEndpoint, HeaderName } from "../endpoints/endpoint";
@@ -10,25 +10,29 @@ import {
   schemaReference,
   type JsonSchema,
 } from "./component-schemas";
+import { documentedWebhooks } from "./document-webhooks";
 import { examples, type DocumentedExample } from "./examples";
 
-const DESCRIPTION = `Captures each payment exactly once: whoever repeats a request, and however often, with the same
-\`Idempotency-Key\` gets the same answer. Amounts are integers in the currency's minor unit
-as ISO 4217 has it (2 digits for EUR and HUF, none for JPY, 3 for KWD); \`currencyExponent\` says it with each payment.
+const DESCRIPTION = `Captures each payment exactly once: every repetition of a request with the same
+\`Idempotency-Key\` gets the same answer. Amounts are integers in the currency's ISO 4217 minor unit
+(2 digits for EUR and HUF, none for JPY, 3 for KWD); \`currencyExponent\` gives the number of digits with each payment.
 Times are UTC.
-A 202 says that nobody knows the outcome yet: ask again with the same key.`;
+A 202 means that the outcome is not known yet: repeat the request with the same key.`;
 
 const headers: Record<HeaderName | "X-Request-Id", JsonSchema> = {
   "X-Request-Id": {
-    description: "Under which the request is found in the log. A harmless one that was sent is kept.",
+    description: "Identifies the request in the server's log. A valid client-supplied id is kept.",
     schema: { type: "string" },
   },
-  Location: { description: "Where what was made is found.", schema: { type: "string" } },
-  "Retry-After": { description: "Seconds.", schema: { type: "integer" } },
-  "WWW-Authenticate": { description: "How to say who one is.", schema: { type: "string" } },
-  Allow: { description: "What the route knows instead.", schema: { type: "string" } },
+  Location: { description: "The path of the created resource.", schema: { type: "string" } },
+  "Retry-After": {
+    description: "Seconds to wait before repeating the request.",
+    schema: { type: "integer" },
+  },
+  "WWW-Authenticate": { description: "How to authenticate.", schema: { type: "string" } },
+  Allow: { description: "The methods that the route supports.", schema: { type: "string" } },
   "Idempotency-Replayed": {
-    description: "`true` where the answer was stored before this request came.",
+    description: "`true` if the answer was stored before this request arrived.",
     schema: { type: "string", enum: ["true"] },
   },
 };
@@ -43,7 +47,10 @@ const storedRefusals: Record<OperationFailureCode, true> = {
 };
 
 const documentedExamples: readonly DocumentedExample[] = examples;
-/** OpenAPI 3.1, from the schemas that validate, the table of problems, and the endpoints as they describe themselves. */
+/**
+ * OpenAPI 3.1, from the schemas that validate, the table of problems, and the endpoints as they describe themselves. To be
+ * read as JSON, where members that are undefined do not appear.
+ */
 export function openApiDocument(version: string): object {
   const schemas = componentSchemas();
   const paths: Record<string, Record<string, object>> = {};
@@ -62,12 +69,15 @@ export function openApiDocument(version: string): object {
     servers: [{ url: "/" }],
     tags: [
       { name: "Payments" },
+      { name: "Events" },
+      { name: "Webhooks" },
       { name: "Reviews" },
       { name: "Sandboxes" },
       { name: "Simulated gateway" },
       { name: "Service" },
     ],
     paths,
+    webhooks: documentedWebhooks(),
     components: {
       schemas,
       headers,
@@ -76,7 +86,7 @@ export function openApiDocument(version: string): object {
           type: "http",
           scheme: "bearer",
           description:
-            "`holdfast keys create` makes one. Until there is a first one, none is needed on this machine.",
+            "`holdfast keys create` creates a key. Until the first one exists, requests from this machine need none.",
         },
       },
     },
@@ -91,22 +101,18 @@ function operation(endpoint: DocumentedEndpoint, schemas: Readonly<Record<string
     operationId,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(access === "open" ? {} : { security: [{ apiKey: [] }] }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: isNeeded(schemas[nameOf(body)]),
-            content: {
-              "application/json": {
-                schema: schemaReference(body),
-                examples: exampleObjects(shown, ({ body: value }) => value),
-              },
-            },
-          },
-        }),
+    description,
+    security: access === "open" ? undefined : [{ apiKey: [] }],
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: body && {
+      required: isNeeded(schemas[nameOf(body)]),
+      content: {
+        "application/json": {
+          schema: schemaReference(body),
+          examples: exampleObjects(shown, ({ body: value }) => value),
+        },
+      },
+    },
     responses: Object.fromEntries([
       ...Object.entries(endpoint.answers).map(
         ([status, answer]) => [Number(status), responseOf(Number(status), answer, shown)] as const,
@@ -132,7 +138,7 @@ function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[]
   const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
-    ...(description === undefined ? {} : { description }),
+    description,
     schema,
   }));
   const inHeaders = [
@@ -148,7 +154,7 @@ function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[]
       name: "Prefer",
       in: "header",
       description:
-        "`wait=<seconds>`: how long to wait for the payment's lock at most. It only shortens the wait.",
+        "`wait=<seconds>`: the longest time to wait for the payment's lock. It can only shorten the wait.",
       schema: { type: "string" },
     },
   ];
@@ -157,14 +163,14 @@ function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[]
 
 function responseOf(status: number, answer: Answer, shown: readonly DocumentedExample[]): object {
   const { description, schema, contentType = "application/json" } = answer;
-  const content = {
-    ...(schema === undefined ? {} : { schema: schemaReference(schema) }),
-    ...examplesAt(status, shown),
-  };
+  const content = { schema: schema && schemaReference(schema), ...examplesAt(status, shown) };
   return {
     description,
     headers: headerReferences(answer.headers ?? []),
-    content: { [contentType]: content },
+    content: {
+      [contentType]: content,
+      ...Object.fromEntries((answer.alsoAs ?? []).map((type) => [type, {}])),
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { contextOf } from "../requests/request-context";
 import { RequestError } from "./request-error";
 
 export const routeNotFound: RequestHandler = () => {
-  throw new RequestError("route_not_found", "There is no such route: /openapi.json lists them all.");
+  throw new RequestError("route_not_found", "There is no such route: /openapi.json lists all routes.");
 };
 
 /** The last middleware: every error of every route becomes an answer here, and nowhere else. */
@@ -22,7 +22,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       if (error instanceof LockCancelledError) {
         logger.info(
           { requestId: context.requestId, problem: error.code },
-          "the caller hung up while waiting",
+          "the caller disconnected while waiting",
         );
       } else log(logger, error, context.requestId);
       return;
@@ -37,7 +37,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 
 function log(logger: Logger, error: unknown, requestId: string): void {
   const { code, foreseen } = toldError(error);
-  if (!foreseen) logger.error({ err: error, requestId }, "unforeseen error");
+  if (!foreseen) logger.error({ err: error, requestId }, "unexpected error");
   else if (isOutage(error)) logger.warn({ err: error, requestId, code }, "a dependency failed");
 }
 
@@ -56,5 +56,8 @@ function isUndecodable(error: unknown): boolean {
 }
 
 function undecodable(): RequestError {
-  return new RequestError("malformed_request", "The path cannot be decoded: a % begins two hex digits.");
+  return new RequestError(
+    "malformed_request",
+    "The path cannot be decoded: % must be followed by two hexadecimal digits.",
+  );
 }

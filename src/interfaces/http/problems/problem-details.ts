@@ -12,9 +12,12 @@ import {
   VersionConflictError,
 } from "../../../application/ports/payment-repository";
 import { SnapshotStoreError } from "../../../application/ports/snapshot-store";
+import { ShuttingDownError } from "../../../application/shutting-down-error";
+import { SecretsKeyError } from "../../../application/ports/events/secret-box";
 import { SandboxError } from "../../../application/sandboxes/sandbox-errors";
 import { UnauthorizedError } from "../../../application/use-cases/authenticate-caller";
-import { InvalidValueError, PaymentError } from "../../../domain/payment-errors";
+import { InvalidValueError, PaymentError } from "../../../domain/payment/errors";
+import { WebhookError } from "../../../domain/webhooks/errors";
 import { problemCodeOf, problemKind, type ErrorCode, type ProblemCode } from "./problem-table";
 import { RequestError } from "./request-error";
 
@@ -47,25 +50,28 @@ export function toldError(error: unknown): ToldError {
   if (error instanceof RequestError) return told(error.code, error.message, error.facts);
   if (error instanceof UnauthorizedError) return told(error.code, error.message);
   if (error instanceof InvalidCursorError) {
-    const detail = "not a cursor of this list: begin again without one";
+    const detail = "not a cursor of this list: start again without a cursor";
     return told(error.code, "The query is not valid.", { errors: [{ parameter: "cursor", detail }] });
   }
   if (error instanceof InvalidValueError) return told(error.code, `This is not valid: ${error.message}.`);
   if (error instanceof LockError) return toldLockError(error);
   if (error instanceof SandboxError) return told(error.code, sentence(error.message), error.facts);
+  if (error instanceof WebhookError) return told(error.code, error.message, error.facts);
+  if (error instanceof SecretsKeyError) return told(error.code, sentence(error.message));
   if (error instanceof SnapshotStoreError) {
-    return told(
-      error.code,
-      "The store of sandboxes does not answer. Nothing was changed: repeat the request.",
-    );
+    return told(error.code, "The snapshot store does not answer. Nothing was changed: repeat the request.");
   }
   if (error instanceof VersionConflictError) {
-    return told(error.code, "The payment kept changing under this request: repeat it.");
+    return told(
+      error.code,
+      "The payment was changed by other requests while this one was running: repeat it.",
+    );
   }
   if (error instanceof StoreUnavailableError) {
     const { code, outcome } = error;
-    return told(code, outcome === "none" ? NOTHING_DONE : NOBODY_KNOWS, { outcome });
+    return told(code, outcome === "none" ? NOTHING_DONE : OUTCOME_UNKNOWN, { outcome });
   }
+  if (error instanceof ShuttingDownError) return told(error.code, NOTHING_DONE, { outcome: "none" });
   return unforeseen;
 }
 
@@ -98,14 +104,14 @@ function isPaymentError(error: unknown): error is PaymentError {
 }
 
 const NOTHING_DONE =
-  "The service cannot answer right now, and this request has changed nothing: repeat it later, with the same key.";
-const NOBODY_KNOWS =
-  "Nobody knows yet whether this request has been carried out, or will be: repeat it with the same idempotency key, " +
-  "and its one outcome is told. Where there is no key, look before you repeat it.";
+  "The service cannot answer at the moment. This request has changed nothing: repeat it later with the same key.";
+const OUTCOME_UNKNOWN =
+  "It is not known whether this request was carried out, or still will be: repeat it with the same idempotency key to " +
+  "get its outcome. If it has no key, check the current state before you repeat it.";
 
 const unforeseen: ToldError = {
   code: "internal_error",
-  detail: "Something went wrong that should not have. The operator finds it in the log by the request id.",
+  detail: "An unexpected error occurred. An operator can find it in the log by its request id.",
   facts: {},
   replayed: false,
   foreseen: false,
@@ -119,10 +125,13 @@ function told(code: ErrorCode, detail: string, facts: object = {}, replayed = fa
 function toldLockError(error: LockError): ToldError {
   if (error instanceof LockTimeoutError) {
     const { limit, holder, resourceId, waitedMs } = error;
-    const waited = limit.timeout === 0 ? "tried once" : `waited ${inSeconds(waitedMs)} s`;
+    const waited =
+      limit.timeout === 0
+        ? `Tried once to lock ${resourceId}`
+        : `Timed out after ${inSeconds(waitedMs)} s waiting for ${resourceId}`;
     return told(
       error.code,
-      `Held by ${describeHolder(holder)}: ${waited} for ${resourceId}, as ${limit.source} allows.`,
+      `${waited}; held by ${describeHolder(holder)} (limit from ${limit.source}).`,
       lockFacts(error, holder),
     );
   }
@@ -130,7 +139,7 @@ function toldLockError(error: LockError): ToldError {
     const { holder, resourceId } = error;
     return told(
       error.code,
-      `Held by ${describeHolder(holder)}, and somebody is waiting for ${resourceId} already.`,
+      `${resourceId} is held by ${describeHolder(holder)}, and another caller is already waiting for it.`,
       lockFacts(error, holder),
     );
   }
@@ -138,16 +147,23 @@ function toldLockError(error: LockError): ToldError {
     case "lock_unavailable":
       return told(
         error.code,
-        "The lock service does not answer. Nothing was sent: repeat the request.",
+        "The lock service does not answer. Nothing was sent to the gateway: repeat the request.",
         lockFacts(error),
       );
     case "lock_lost":
-      return told(error.code, "The lock was lost before anything was sent: repeat the request.");
+      return told(
+        error.code,
+        "The lock was lost before anything was sent to the gateway: repeat the request.",
+      );
     case "wait_cancelled":
-      return told(error.code, "The service is shutting down. Nothing was sent: repeat the request.", {
-        ...lockFacts(error),
-        outcome: "none",
-      });
+      return told(
+        error.code,
+        "The service is shutting down. Nothing was sent to the gateway: repeat the request.",
+        {
+          ...lockFacts(error),
+          outcome: "none",
+        },
+      );
     case "lock_timeout":
     case "lock_contended":
     case "lock_reentrancy":
@@ -157,10 +173,7 @@ function toldLockError(error: LockError): ToldError {
 
 /** What the wait was, and who is inside, as far as they are known. */
 function lockFacts({ wait }: LockError, holder?: LockHolder): object {
-  return {
-    ...(wait === undefined ? {} : waitFacts(wait)),
-    ...(holder === undefined ? {} : { holder: shownHolder(holder) }),
-  };
+  return { ...(wait && waitFacts(wait)), holder: holder && shownHolder(holder) };
 }
 
 function shownHolder({ host, pid, purpose, since }: LockHolder): object {

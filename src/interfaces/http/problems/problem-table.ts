@@ -1,6 +1,8 @@
 import type { LockErrorCode } from "../../../application/ports/lock-errors";
 import type { SandboxErrorCode } from "../../../application/sandboxes/sandbox-errors";
-import type { InvalidValueCode, PaymentErrorCode } from "../../../domain/payment-errors";
+import type { InvalidValueCode, PaymentErrorCode } from "../../../domain/payment/errors";
+import type { SecretsKeyError } from "../../../application/ports/events/secret-box";
+import type { WebhookErrorCode } from "../../../domain/webhooks/errors";
 import type { RequestErrorCode } from "./request-error";
 
 /** Everything that the layers below and the routes can fail with. */
@@ -10,6 +12,8 @@ export type ErrorCode =
   | LockErrorCode
   | RequestErrorCode
   | SandboxErrorCode
+  | WebhookErrorCode
+  | SecretsKeyError["code"]
   | "snapshot_store_unavailable"
   | "unauthorized"
   | "invalid_cursor"
@@ -22,7 +26,7 @@ export interface ProblemKind {
   readonly title: string;
   /** Whether the same request may succeed later, without any change to it. */
   readonly retryable: boolean;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /** Told under another code, because the difference means nothing to a caller. */
@@ -35,13 +39,14 @@ const LOCK_SECONDS = 1;
 /** The gateway is asked about an open operation at most every two seconds. */
 export const IN_PROGRESS_SECONDS = 2;
 const GATEWAY_SECONDS = 5;
+const READERS_SECONDS = 5;
 
 const final = (status: number, title: string): ProblemKind => ({ status, title, retryable: false });
 const passing = (status: number, title: string, retryAfterSeconds?: number): ProblemKind => ({
   status,
   title,
   retryable: true,
-  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  retryAfterSeconds,
 });
 
 /** The one place where a code becomes a status. A code without an entry does not compile. */
@@ -54,6 +59,10 @@ export const problemTable = {
   idempotency_key_required: final(400, "Idempotency key missing"),
   invalid_idempotency_key: final(400, "Not an idempotency key"),
   invalid_request: final(400, "Invalid request"),
+  invalid_event_cursor: final(400, "Not a cursor of the feed"),
+  invalid_event_type: final(400, "No such type of event"),
+  invalid_limit: final(400, "Not a limit"),
+  invalid_wait: final(400, "Not a time to wait"),
   invalid_cursor: { toldAs: "invalid_request" },
   invalid_currency: { toldAs: "invalid_request" },
   invalid_amount: { toldAs: "invalid_request" },
@@ -76,7 +85,7 @@ export const problemTable = {
   payment_expired: final(409, "Authorization expired"),
   amount_exceeds_authorized: final(422, "Amount exceeds what is authorized"),
   amount_exceeds_captured: final(422, "Amount exceeds what is captured"),
-  currency_mismatch: final(422, "Other currency than the payment's"),
+  currency_mismatch: final(422, "Currency does not match the payment"),
   authorization_declined: final(402, "Authorization declined"),
   capture_declined: final(402, "Capture declined"),
   void_declined: final(402, "Void declined"),
@@ -106,6 +115,25 @@ export const problemTable = {
   authorization_not_found: final(404, "No such authorization at the gateway"),
   authorization_not_capturable: final(409, "Authorization cannot be captured"),
   authorization_already_imported: final(409, "Authorization already imported"),
+  invalid_webhook_endpoint_id: final(400, "Not a webhook endpoint's id"),
+  invalid_webhook_delivery_id: final(400, "Not a webhook delivery's id"),
+  invalid_webhook_cursor: final(400, "Not a cursor of this list"),
+  webhook_url_malformed: final(400, "Not a webhook's URL"),
+  webhook_url_not_https: final(400, "Webhook URL without TLS"),
+  webhook_url_has_credentials: final(400, "Webhook URL with credentials"),
+  webhook_url_port_forbidden: final(400, "Webhook URL with a forbidden port"),
+  webhook_url_address_forbidden: final(400, "Webhook URL leads to a forbidden address"),
+  webhook_type_unknown: final(400, "No such type of event"),
+  webhook_endpoint_not_found: final(404, "No such webhook endpoint"),
+  webhook_delivery_not_found: final(404, "No such webhook delivery"),
+  webhook_endpoint_limit_reached: final(409, "Too many webhook endpoints"),
+  webhook_endpoint_busy: passing(409, "Webhook endpoint changed meanwhile", LOCK_SECONDS),
+  webhook_endpoint_disabled: final(409, "Webhook endpoint disabled"),
+  rotation_under_way: final(409, "Rotation of the secret under way"),
+  webhook_delivery_pending: final(409, "Webhook delivery under way"),
+  webhook_replay_too_long: final(422, "Too many events to replay at once"),
+  secrets_key_missing: final(503, "No key for secrets"),
+  secrets_key_wrong: final(503, "Another key for secrets"),
   invalid_sandbox_id: final(400, "Not a sandbox id"),
   sandbox_not_found: final(404, "No such sandbox"),
   snapshot_not_found: final(404, "No such snapshot"),
@@ -113,10 +141,11 @@ export const problemTable = {
   sandbox_full: final(409, "Sandbox full"),
   sandbox_too_large: final(409, "Sandbox too large to be checkpointed"),
   snapshot_damaged: final(409, "Snapshot damaged"),
-  snapshot_missing: final(409, "Snapshot not there"),
+  snapshot_missing: final(409, "Snapshot missing"),
   sandbox_elsewhere: final(421, "Sandbox at another instance"),
   clock_not_movable: final(422, "Clock cannot be moved there"),
-  sandbox_limit_reached: passing(503, "No room for more", IN_PROGRESS_SECONDS),
+  sandbox_limit_reached: passing(503, "Sandbox limit reached", IN_PROGRESS_SECONDS),
+  too_many_readers: passing(503, "Too many readers are waiting", READERS_SECONDS),
   sandbox_lost: passing(503, "Sandbox lost", LOCK_SECONDS),
   snapshot_store_unavailable: passing(503, "Snapshot store unavailable", IN_PROGRESS_SECONDS),
   gateway_unavailable: passing(503, "Payment gateway unavailable", GATEWAY_SECONDS),

@@ -1,9 +1,10 @@
 import type { Request, Response } from "express";
-import { budgets } from "../../../application/operations/budgets";
-import type { Caller } from "../../../application/operations/through-gateway";
+import { budgets } from "../../../application/budgets";
+import type { Caller } from "../../../application/operations/caller";
 import type { LockTimeoutPolicy } from "../../../application/ports/lock-timeout";
 import { outcomeUnknown } from "../../../application/ports/payment-repository";
 import type { Lifecycle } from "../server/lifecycle";
+import { whileCallerWaits } from "./caller-goes";
 import { lockBudgetOf } from "./lock-budget";
 import { callerOf, contextOf } from "./request-context";
 
@@ -48,28 +49,5 @@ async function inTime<T>(startedAtMs: number, work: Promise<T>): Promise<T> {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/**
- * Runs the work with a signal that fires when its caller hangs up or the service is shutting down. It ends waits only:
- * an operation that has begun goes on without its caller.
- */
-async function whileCallerWaits<T>(
-  response: Response,
-  lifecycle: Lifecycle,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  // After a finished answer the connection closes, too; by then nobody waits on this signal.
-  const onClose = () => controller.abort();
-  response.once("close", onClose);
-  const forget = lifecycle.onDrain(() => controller.abort());
-  if (response.destroyed) controller.abort();
-  try {
-    return await work(controller.signal);
-  } finally {
-    forget();
-    response.off("close", onClose);
   }
 }

@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { parseIdempotencyKey, type IdempotencyKey } from "../../../domain/identifiers";
-import { InvalidValueError } from "../../../domain/payment-errors";
+import { InvalidValueError } from "../../../domain/payment/errors";
 import { RequestError } from "../problems/request-error";
 
 /** RFC 8941: visible characters and spaces, of which quote and backslash stand behind a backslash. */
@@ -15,7 +15,7 @@ export function idempotencyKeyOf(request: Request): IdempotencyKey {
   if (header === undefined) {
     throw new RequestError(
       "idempotency_key_required",
-      "Send an Idempotency-Key header: a new key for each movement, the same one for each repetition of it.",
+      "Send an Idempotency-Key header: a new key for each operation, and the same key whenever you repeat it.",
     );
   }
   if (typeof header !== "string") throw notAKey();
@@ -28,6 +28,6 @@ export function idempotencyKeyOf(request: Request): IdempotencyKey {
 function notAKey(): InvalidValueError {
   return new InvalidValueError(
     "invalid_idempotency_key",
-    "an idempotency key is sent once, bare or as a quoted string",
+    "the Idempotency-Key header must be sent exactly once, bare or as a quoted string",
   );
 }

@@ -46,7 +46,8 @@ function assertPlainJson(request: Request): void {
 /** Null as soon as there is more than that. Ends with the connection, and with the server's time limit for a request. */
 function readAtMost(request: Request, limitBytes: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
-    const tooEarly = () => reject(new RequestError("malformed_request", "The request ended too early."));
+    const tooEarly = () =>
+      reject(new RequestError("malformed_request", "The request ended before its body was complete."));
     const parts: Buffer[] = [];
     let bytes = 0;
     request.on("data", (part: Buffer) => {
@@ -68,10 +69,10 @@ function parsed(bytes: Buffer): unknown {
       return value;
     });
   } catch {
-    throw new RequestError("malformed_json", "The body is not JSON.");
+    throw new RequestError("malformed_json", "The body is not valid JSON.");
   }
 }
 
 function tooLarge(): RequestError {
-  return new RequestError("body_too_large", `A body is at most ${BODY_LIMIT_BYTES} bytes.`);
+  return new RequestError("body_too_large", `The body may be at most ${BODY_LIMIT_BYTES} bytes.`);
 }

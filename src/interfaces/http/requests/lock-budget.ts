@@ -1,11 +1,11 @@
 import type { Request } from "express";
-import { budgets, longestHoldMs } from "../../../application/operations/budgets";
+import { budgets, longestHoldMs } from "../../../application/budgets";
 import type { LockTimeoutPolicy, ResolvedLockTimeout } from "../../../application/ports/lock-timeout";
 
 /** What a request's 30 s leave for waiting: once inside, it must still be able to finish. */
 const HTTP_LOCK_BUDGET: ResolvedLockTimeout = {
   timeout: budgets.httpMs - longestHoldMs,
-  source: "the time that is left of an HTTP request",
+  source: "the time limit of an HTTP request",
 };
 
 /** RFC 7240: `wait=10`, perhaps among other preferences. */

@@ -9,6 +9,8 @@ export interface RequestContext {
   /** When its headers were there. On the clock of `performance.now()`. */
   readonly startedAtMs: number;
   caller?: AuthenticatedCaller;
+  /** Whether the caller's key is still one: for answers that go on for longer than a revocation may take. */
+  isStillKnown?: () => Promise<boolean>;
   /** Why it was refused, for the log. */
   problem?: ProblemCode;
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { RequestError, type InvalidPart } from "../problems/request-error";
+import { RequestError, type InvalidPart, type RequestErrorCode } from "../problems/request-error";
 
 const MAX_TOLD_PARTS = 20;
 const MAX_TOLD_LENGTH = 200;
@@ -7,16 +7,21 @@ const MAX_TOLD_LENGTH = 200;
 export function validBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const { success, data, error } = schema.safeParse(body);
   if (success) return data;
-  throw invalid("The body is not valid.", error, (path, detail) => ({ pointer: jsonPointer(path), detail }));
+  throw invalid("invalid_request", "The body is not valid.", error, (path, detail) => ({
+    pointer: jsonPointer(path),
+    detail,
+  }));
 }
 
 export function validQuery<Schema extends z.ZodType>(
   schema: Schema,
   query: Readonly<Record<string, unknown>>,
+  codes: Readonly<Record<string, RequestErrorCode>> = {},
 ): z.output<Schema> {
   const { success, data, error } = schema.safeParse(withNumbers(query));
   if (success) return data;
-  throw invalid("The query is not valid.", error, (path, detail) => ({
+  const own = error.issues.map(({ path }) => codes[String(path[0])]).find((code) => code !== undefined);
+  throw invalid(own ?? "invalid_request", "The query is not valid.", error, (path, detail) => ({
     parameter: shortened(path.map(String).join(".")),
     detail,
   }));
@@ -24,21 +29,26 @@ export function validQuery<Schema extends z.ZodType>(
 
 /** A query has only strings; the schema, which also makes the documentation, says which of them are numbers. */
 function withNumbers(query: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { limit } = query;
-  return typeof limit === "string" && /^\d{1,9}$/.test(limit) ? { ...query, limit: Number(limit) } : query;
+  const numbers: Record<string, number> = {};
+  for (const name of ["limit", "wait"]) {
+    const value = query[name];
+    if (typeof value === "string" && /^\d{1,9}$/.test(value)) numbers[name] = Number(value);
+  }
+  return { ...query, ...numbers };
 }
 
 function invalid(
+  code: RequestErrorCode,
   message: string,
   error: z.ZodError,
   part: (path: readonly PropertyKey[], detail: string) => InvalidPart,
 ): RequestError {
   const errors = error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => part([...issue.path, key], "is not known here"))
+      ? issue.keys.map((key) => part([...issue.path, key], "is not recognized"))
       : [part(issue.path, shortened(issue.message))],
   );
-  return new RequestError("invalid_request", message, { errors: errors.slice(0, MAX_TOLD_PARTS) });
+  return new RequestError(code, message, { errors: errors.slice(0, MAX_TOLD_PARTS) });
 }
 
 function jsonPointer(path: readonly PropertyKey[]): string {

@@ -5,7 +5,7 @@ import { MAX_AMOUNT, parseCurrency, type Currency } from "../../../domain/money"
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
 
 export function text(maxLength: number) {
-  return z.string().min(1).max(maxLength).regex(PRINTABLE, "has characters that cannot be printed");
+  return z.string().min(1).max(maxLength).regex(PRINTABLE, "contains characters that cannot be printed");
 }
 
 export const amountIn = z
@@ -15,7 +15,7 @@ export const amountIn = z
   .transform((amount) => BigInt(amount))
   .meta({
     description:
-      "In the currency's minor unit of ISO 4217: 1250 is 12.50 EUR, 12.50 HUF, 1250 JPY or 1.250 KWD.",
+      "In the currency's ISO 4217 minor unit: 1250 is 12.50 EUR, 12.50 HUF, 1250 JPY or 1.250 KWD.",
   });
 
 export const currencyIn = z
@@ -27,13 +27,16 @@ export const currencyIn = z
     } catch {
       context.addIssue({
         code: "custom",
-        message: "is not a currency code of ISO 4217 with a minor unit",
+        message: "is not an ISO 4217 currency code with a minor unit",
         input: code,
       });
       return z.NEVER;
     }
   })
-  .meta({ description: "A currency of ISO 4217 (list one, 2026-09-17) with a minor unit, in either case." });
+  .meta({
+    description:
+      "An ISO 4217 currency code (list one, 2026-09-17) with a minor unit, in upper or lower case.",
+  });
 
 export const instantIn = z.iso
   .datetime({ offset: true })
@@ -41,9 +44,9 @@ export const instantIn = z.iso
   .meta({ description: "ISO 8601 with an offset or Z." });
 
 export const metadata = z
-  .record(text(64), z.string().max(500).regex(PRINTABLE, "has characters that cannot be printed"))
+  .record(text(64), z.string().max(500).regex(PRINTABLE, "contains characters that cannot be printed"))
   .refine((entries) => Object.keys(entries).length <= 50, "has more than 50 entries")
-  .meta({ description: "Up to 50 names of your own, each with a text.", maxProperties: 50 });
+  .meta({ description: "Up to 50 entries of your own, name to text.", maxProperties: 50 });
 
 export const idOut = z.uuid();
 /** Totals may be zero. */

@@ -39,8 +39,9 @@ export function accessLog(logger: Logger, observer?: RequestObserver): RequestHa
         path: pathOf(request),
         status,
         durationMs: Math.round(durationMs * 10) / 10,
-        ...(caller === undefined ? {} : { merchant: caller.merchant, keyId: caller.keyId }),
-        ...(problem === undefined ? {} : { problem }),
+        merchant: caller?.merchant,
+        keyId: caller?.keyId,
+        problem,
       };
       if (status >= 500) logger.warn(line, "answered");
       else if (route === "/healthz" || route === "/readyz") logger.debug(line, "answered");

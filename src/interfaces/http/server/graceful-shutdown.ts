@@ -68,7 +68,7 @@ export class GracefulShutdown {
   async onSignal(signal: EndingSignal): Promise<void> {
     const { lifecycle, server, logger, exit } = this.parts;
     if (this.begun) {
-      logger.warn({ signal }, "second signal: ending at once");
+      logger.warn({ signal }, "second signal received: exiting at once");
       exit(SIGNAL_STATUS[signal]);
       return;
     }
@@ -80,7 +80,7 @@ export class GracefulShutdown {
     let cancel = (): void => {};
     const outOfTime = new Promise<void>((resolve) => {
       cancel = this.timers.after(this.endMs, () => {
-        logger.warn("not everything could be closed in time: the rest is left as it is");
+        logger.warn("shutdown deadline reached: what is not closed yet is left open");
         resolve();
       });
     });
@@ -90,7 +90,7 @@ export class GracefulShutdown {
     if (!(await this.allAnswered())) {
       logger.warn(
         { underWay: this.callers.count },
-        "requests are still under way: what they began stays due",
+        "requests are still running: the reconciler will finish what they began",
       );
     }
     for (const closer of this.parts.closers) await Promise.race([this.close(closer), outOfTime]);
@@ -132,7 +132,7 @@ export class GracefulShutdown {
     try {
       await closer.close();
     } catch (error) {
-      this.parts.logger.error({ err: error, closer: closer.name }, "could not be closed");
+      this.parts.logger.error({ err: error, closer: closer.name }, "failed to close");
     }
   }
 }

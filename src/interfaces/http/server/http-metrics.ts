@@ -7,7 +7,7 @@ export type MetricsRegistry = Registry<PrometheusContentType>;
 export function requestHistogram(registry: MetricsRegistry): RequestObserver {
   const histogram = new Histogram({
     name: "holdfast_http_request_duration_seconds",
-    help: "From the first byte understood to the last byte answered, by method, route and status",
+    help: "Duration of requests, from the parsed request to the end of the answer, by method, route and status",
     labelNames: ["method", "route", "status"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],

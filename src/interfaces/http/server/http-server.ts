@@ -1,7 +1,7 @@
 import type { Express } from "express";
 import { createServer, type Server } from "node:http";
-import { budgets } from "../../../application/operations/budgets";
-import { oneAtATime } from "./connection";
+import { budgets } from "../../../application/budgets";
+import { oneAtATime } from "./one-at-a-time";
 import { SlowCallers } from "./slow-callers";
 
 /** How long the headers alone may take. */

@@ -1,4 +1,5 @@
-import { StoreUnavailableError } from "../../../application/ports/payment-repository";
+import type { StoreUnavailableError } from "../../../application/ports/payment-repository";
+import { ShuttingDownError } from "../../../application/shutting-down-error";
 
 type Phase = "serving" | "leaving" | "draining";
 
@@ -40,6 +41,6 @@ export class Lifecycle {
   /** Throws when nothing new may begin. */
   assertServing(): void {
     if (this.refusal !== null) throw this.refusal;
-    if (this.isDraining) throw new StoreUnavailableError("the service is shutting down");
+    if (this.isDraining) throw new ShuttingDownError();
   }
 }

@@ -12,7 +12,7 @@ export function isLoopback(host: string): boolean {
 export function refusalToListen(host: string, anyKeyEverCreated: boolean): string | null {
   if (anyKeyEverCreated || isLoopback(host)) return null;
   return (
-    `refusing to listen on ${host}: there is no API key yet, so everybody who reaches the server could move money. ` +
+    `refusing to listen on ${host}: there is no API key yet, so anyone who reaches the server could move money. ` +
     "Create one with `holdfast keys create --merchant <name> --operator`, or listen on 127.0.0.1."
   );
 }

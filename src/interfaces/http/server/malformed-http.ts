@@ -41,6 +41,6 @@ function meaningOf({ code }: NodeJS.ErrnoException): RequestError {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new RequestError("request_timeout", "The request did not arrive in time.");
     default:
-      return new RequestError("malformed_request", "This is not HTTP as this server understands it.");
+      return new RequestError("malformed_request", "The request is not valid HTTP.");
   }
 }

@@ -42,7 +42,7 @@ describe("a payment method token", () => {
     },
   );
 
-  it("cannot make an authorization gone that is only being made", () => {
+  it("a payment method token cannot make an authorization gone that is only being made", () => {
     expect(parsePaymentMethodToken("tok_authorize_authorization_gone")).toBeNull();
   });
 });

@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import type { MovementRequest } from "../../../../src/application/ports/payment-gateway";
 import { money, parseCurrency } from "../../../../src/domain/money";
-import { PostgresGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/postgres-gateway-ledger";
-import { PostgresGatewayStatements } from "../../../../src/infrastructure/gateways/simulated/postgres-gateway-statements";
+import { PostgresGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/postgres-gateway-ledger";
+import { PostgresGatewayStatements } from "../../../../src/infrastructure/gateways/simulated/ledgers/postgres-gateway-statements";
 import { SimulatedGateway } from "../../../../src/infrastructure/gateways/simulated/simulated-gateway";
-import { relayTo } from "../../../support/postgres-relay";
-import { describeWithPostgres } from "../../../support/servers";
+import { relayTo } from "../../../support/servers/postgres-relay";
+import { describeWithPostgres } from "../../../support/servers/servers";
 
 const movement = (key: string, authorizationReference: string): MovementRequest => ({
   gatewayKey: `${key}.1`,
@@ -49,7 +49,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()));
     });
 
-    it("knows of a refund that failed after it succeeded, whichever instance made it", async () => {
+    it("the memory of the simulated gateway in PostgreSQL knows of a refund that failed after it succeeded, whichever instance made it", async () => {
       const [one, other] = await Promise.all([gatewayOfAnInstance(), gatewayOfAnInstance()]);
       const paymentMethod = "tok_refund_fails_later_1000";
       const authorized = await one.authorize({ ...movement("fa", ""), paymentId: "f", paymentMethod });
@@ -65,7 +65,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       expect((await one.moves("f")).map(({ kind }) => kind)).toEqual(["authorize", "capture", "refund"]);
     });
 
-    it("is made once by instances that start together, in a schema of its own, and shared by them", async () => {
+    it("the memory of the simulated gateway in PostgreSQL is made once by instances that start together, in a schema of its own, and shared by them", async () => {
       const instances = await Promise.all([1, 2, 3, 4].map(() => gatewayOfAnInstance()));
       const [first] = instances;
       const authorized = await first!.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
@@ -80,7 +80,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       ).toEqual([{ schemaname: "holdfast_gateway" }]);
     });
 
-    it("loses no work of instances that race for one payment", async () => {
+    it("the memory of the simulated gateway in PostgreSQL loses no work of instances that race for one payment", async () => {
       const instances = await Promise.all([1, 2, 3, 4].map(() => gatewayOfAnInstance()));
       const authorized = await instances[0]!.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
       const reference = authorized.outcome === "succeeded" ? authorized.reference : "";
@@ -94,7 +94,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       expect(await instances[0]!.authorization("p", reference)).toMatchObject({ captured: 100_000n });
     });
 
-    it("takes two round trips for a movement, and one for a question", async () => {
+    it("the memory of the simulated gateway in PostgreSQL takes two round trips for a movement, and one for a question", async () => {
       const relay = await relayTo(postgres.url);
       try {
         const gateway = await gatewayOfAnInstance(relay.url);
@@ -114,7 +114,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       }
     });
 
-    it("has written a whole work, or none of it, when the answer is lost", async () => {
+    it("the memory of the simulated gateway in PostgreSQL has written a whole work, or none of it, when the answer is lost", async () => {
       const relay = await relayTo(postgres.url);
       try {
         const gateway = await gatewayOfAnInstance(relay.url);
@@ -133,7 +133,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       }
     });
 
-    it("asks for a payment by an index", async () => {
+    it("the memory of the simulated gateway in PostgreSQL asks for a payment by an index", async () => {
       await gatewayOfAnInstance();
       const { fetch } = new PostgresGatewayStatements("holdfast_gateway");
       // On empty tables. With this, one is read whole only where no index answers.
@@ -144,7 +144,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       expect(JSON.stringify(plan)).not.toContain("Seq Scan");
     });
 
-    it("takes over the tables of the first version", async () => {
+    it("the memory of the simulated gateway in PostgreSQL takes over the tables of the first version", async () => {
       const gateway = await gatewayOfAnInstance();
       await gateway.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
       await query("DROP TABLE holdfast_gateway.gateway_versions");
@@ -155,7 +155,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       });
     });
 
-    it("survives the end of an instance: what was on its way lands at another", async () => {
+    it("the memory of the simulated gateway in PostgreSQL survives the end of an instance: what was on its way lands at another", async () => {
       const gateway = await gatewayOfAnInstance();
       const authorized = await gateway.authorize({ ...movement("a", ""), paymentMethod: "tok_late_1000" });
       const reference = authorized.outcome === "succeeded" ? authorized.reference : "";
@@ -167,7 +167,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       expect((await other.totals()).capture.count).toBe(1);
     });
 
-    it("keeps nothing of a work that failed", async () => {
+    it("the memory of the simulated gateway in PostgreSQL keeps nothing of a work that failed", async () => {
       const gateway = await gatewayOfAnInstance();
       await gateway.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
       const work = ledgers[0]!.transaction("p", async (tables) => {
@@ -181,13 +181,13 @@ describeWithPostgres("in a database of its own", (postgres) => {
       expect(found).toMatchObject({ outcome: "succeeded" });
     });
 
-    it("refuses, in words, a schema that a newer Holdfast wrote", async () => {
+    it("the memory of the simulated gateway in PostgreSQL refuses, in words, a schema that a newer Holdfast wrote", async () => {
       await gatewayOfAnInstance();
       await query("INSERT INTO holdfast_gateway.gateway_schema VALUES (99)");
       await expect(PostgresGatewayLedger.open(postgres.url)).rejects.toThrow(/newer Holdfast \(schema 99/);
     });
 
-    it("that has lost its connections is an unknown outcome, and works again afterwards", async () => {
+    it("the memory of the simulated gateway in PostgreSQL that has lost its connections is an unknown outcome, and works again afterwards", async () => {
       const gateway = await gatewayOfAnInstance();
       const ask = () => gateway.find({ ...movement("c", "none"), kind: "capture" });
       expect(await ask()).toEqual({ outcome: "absent" });

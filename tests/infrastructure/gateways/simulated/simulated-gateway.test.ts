@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 import type { FindRequest, MovementRequest } from "../../../../src/application/ports/payment-gateway";
 import { money, parseCurrency } from "../../../../src/domain/money";
-import type { GatewayLedger } from "../../../../src/infrastructure/gateways/simulated/gateway-ledger";
-import { InMemoryGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/in-memory-gateway-ledger";
+import type { GatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
+import { InMemoryGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { SimulatedGateway } from "../../../../src/infrastructure/gateways/simulated/simulated-gateway";
-import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/sqlite-gateway-ledger";
-import { SqliteDatabase } from "../../../../src/infrastructure/persistence/sqlite-database";
-import { Gate, settled } from "../../../support/gate";
+import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
+import { SqliteDatabase } from "../../../../src/infrastructure/persistence/sqlite/sqlite-database";
+import { Gate, settled } from "../../../support/fakes/gate";
 
 const amount = money(5_000n, parseCurrency("EUR"));
 const start = Date.parse("2026-11-18T09:00:00.000Z");
@@ -51,7 +51,7 @@ describe("the simulated gateway shows a mistake of ours", () => {
   const hands = new Hands();
   const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...hands });
 
-  it("captures one authorization again under another key, and says so when asked how often money moved", async () => {
+  it("the simulated gateway shows a mistake of ours captures one authorization again under another key, and says so when asked how often money moved", async () => {
     const reference = await authorized(gateway, "tok_ok");
     await gateway.capture(movement("c1", reference));
     await gateway.capture(movement("c2", reference));
@@ -145,7 +145,7 @@ describe("payment method tokens of the simulated gateway", () => {
 });
 
 describe("the memory of the simulated gateway", () => {
-  it("in SQLite survives the end of the process: what was on its way lands all the same", async () => {
+  it("the memory of the simulated gateway in SQLite survives the end of the process: what was on its way lands all the same", async () => {
     const path = databasePath();
     const hands = new Hands();
     const before = await SqliteGatewayLedger.open(path);
@@ -162,7 +162,7 @@ describe("the memory of the simulated gateway", () => {
     after.close();
   });
 
-  it("in SQLite refuses, in words, a file that a newer Holdfast wrote", async () => {
+  it("the memory of the simulated gateway in SQLite refuses, in words, a file that a newer Holdfast wrote", async () => {
     const path = databasePath();
     const newer = await SqliteDatabase.open(path);
     newer.execute("PRAGMA user_version = 99");
@@ -273,7 +273,7 @@ describe("the memory of the simulated gateway", () => {
     close();
   });
 
-  it("that fails is an unknown outcome, never a rejection", async () => {
+  it("the memory of the simulated gateway that fails is an unknown outcome, never a rejection", async () => {
     const ledger = await SqliteGatewayLedger.open(databasePath());
     const gateway = new SimulatedGateway({ ledger, ...new Hands() });
     ledger.close();
@@ -283,7 +283,7 @@ describe("the memory of the simulated gateway", () => {
 });
 
 describe("an authorization made elsewhere", () => {
-  it("is looked up by its reference, has the amount that it names, and can be captured by a payment", async () => {
+  it("an authorization made elsewhere is looked up by its reference, has the amount that it names, and can be captured by a payment", async () => {
     const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
     const reference = "ext_5000_eur_order-77";
     expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({
@@ -299,7 +299,7 @@ describe("an authorization made elsewhere", () => {
     });
   });
 
-  it("names the merchant it was made for, also when nothing is left of it", async () => {
+  it("an authorization made elsewhere names the merchant it was made for, also when nothing is left of it", async () => {
     const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
     const reference = "ext_5000_eur_order-77.for_acme-1.tok_ok";
     const seen = () => gateway.lookupAuthorization({ reference, timeoutMs: 2_000 });
@@ -308,14 +308,14 @@ describe("an authorization made elsewhere", () => {
     expect(await seen()).toEqual({ outcome: "not_capturable", merchant: "acme-1", reason: "captured" });
   });
 
-  it("may carry a token, which acts on its payment", async () => {
+  it("an authorization made elsewhere may carry a token, which acts on its payment", async () => {
     const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
     const reference = "ext_5000_eur_order-77.tok_capture_decline";
     await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 });
     expect(await gateway.capture(movement("c", reference))).toMatchObject({ outcome: "declined" });
   });
 
-  it("that was made for a payment of ours says so", async () => {
+  it("an authorization made elsewhere that was made for a payment of ours says so", async () => {
     const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
     const reference = await authorized(gateway, "tok_ok");
     expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toMatchObject({
@@ -324,7 +324,7 @@ describe("an authorization made elsewhere", () => {
   });
 
   it.each(["", "pi_1", "ext_0_eur_a", "ext_5000_xyz_a", "ext_5000_eur_", "ext_9999999999999_eur_a"])(
-    "is not found as %p",
+    "an authorization made elsewhere is not found as %p",
     async (reference) => {
       const gateway = new SimulatedGateway({ ledger: new InMemoryGatewayLedger(), ...new Hands() });
       expect(await gateway.lookupAuthorization({ reference, timeoutMs: 2_000 })).toEqual({

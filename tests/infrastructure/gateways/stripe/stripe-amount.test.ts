@@ -17,12 +17,12 @@ describe("amounts in Stripe's unit", () => {
     ["UGX", 12n, 1_200],
     // The other way round.
     ["MGA", 1_200n, 12],
-  ])("of %s: %d are %d", (code, units, amount) => {
+  ])("an amount in Stripe's unit of %s: %d are %d", (code, units, amount) => {
     expect(toStripeAmount(money(units, parseCurrency(code)))).toBe(amount);
     expect(fromStripeAmount(amount, code.toLowerCase())).toEqual(money(units, parseCurrency(code)));
   });
 
-  it("is never rounded", () => {
+  it("an amount in Stripe's unit is never rounded", () => {
     expect(fromStripeAmount(1_250, "isk")).toBe("amount_not_representable");
     expect(fromStripeAmount(1.5, "eur")).toBe("amount_not_representable");
     expect(toStripeAmount(money(1_250n, parseCurrency("MGA")))).toBe("amount_not_representable");
@@ -31,14 +31,14 @@ describe("amounts in Stripe's unit", () => {
     expect(fromStripeAmount(1_251, "kwd")).toBe("amount_not_representable");
   });
 
-  it("is not guessed where Stripe names no unit", () => {
+  it("an amount in Stripe's unit is not guessed where Stripe names no unit", () => {
     for (const code of ["IQD", "LYD", "CLF", "UYW", "UYI"])
       expect(toStripeAmount(money(1_000n, parseCurrency(code)))).toBe("currency_not_supported");
     expect(fromStripeAmount(1_000, "lyd")).toBe("currency_not_supported");
     expect(fromStripeAmount(1_000, "xyz")).toBe("currency_not_supported");
   });
 
-  it("follows the exponent that was kept with the amount, or does not exist", () => {
+  it("an amount in Stripe's unit follows the exponent that was kept with the amount, or does not exist", () => {
     const kept = (currency: string, exponent: number | null) =>
       toStripeAmount({ amount: 1_000n, currency: currency as Currency, exponent });
     expect(kept("HUF", 2)).toBe(1_000);

@@ -150,7 +150,7 @@ describe("what an error of Stripe means", () => {
     expect(meaningOf(error)).toEqual({ outcome, reason });
   });
 
-  it("is a refusal if it is about the amount of what is only being authorized", () => {
+  it("an error of Stripe is a refusal if it is about the amount of what is only being authorized", () => {
     const error = { ...request400, param: "amount" };
     expect(meaningOf(error, "authorize")).toEqual({ outcome: "declined", reason: "invalid_amount" });
     for (const kind of ["capture", "void", "refund"] as const)

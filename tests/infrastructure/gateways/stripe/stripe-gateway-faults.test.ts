@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { FindAnswer, GatewayAnswer } from "../../../../src/application/ports/payment-gateway";
 import { money, parseCurrency } from "../../../../src/domain/money";
-import type { OperationKind } from "../../../../src/domain/operation";
+import type { OperationKind } from "../../../../src/domain/payment/operation";
 import {
   startStripe,
   type StripeUnderTest,
@@ -102,7 +102,7 @@ function expectTruth(
 describe("whatever Stripe or the network does, money moves at most once and a move is never told as a failure", () => {
   for (const kind of kinds) {
     it.each(stripeFaults)(
-      `when a ${kind} meets "%s", and the question about it meets anything`,
+      `whatever Stripe or the network does, money moves at most once and a move is never told as a failure when a ${kind} meets "%s", and the question about it meets anything`,
       async (fault) => {
         expectTruth(await carriedThrough(kind, [fault], []), fault);
         for (const read of questionFaults) {
@@ -114,7 +114,7 @@ describe("whatever Stripe or the network does, money moves at most once and a mo
   }
 
   it.each(stripeFaults)(
-    'when a capture meets "%s", and its resend meets anything',
+    'whatever Stripe or the network does, money moves at most once and a move is never told as a failure when a capture meets "%s", and its resend meets anything',
     async (first) => {
       for (const second of stripeFaults) {
         expectTruth(await carriedThrough("capture", [first, second], []), `${first}, then ${second}`);

@@ -1,5 +1,5 @@
 import { money, parseCurrency, type Money } from "../../../../src/domain/money";
-import type { OperationKind } from "../../../../src/domain/operation";
+import type { OperationKind } from "../../../../src/domain/payment/operation";
 import {
   startStripe,
   type StripeUnderTest,
@@ -67,7 +67,7 @@ describe("what a person has to look at", () => {
 });
 
 describe("an authorization whose reference never arrived", () => {
-  it("is absent while the index is behind, and the same key finds it", async () => {
+  it("an authorization whose reference never arrived is absent while the index is behind, and the same key finds it", async () => {
     stripe.standIn.arm("authorize", "silent_after_acting");
     stripe.standIn.world.searchIsBehind = true;
     expect(await authorize()).toMatchObject({ outcome: "unknown" });
@@ -85,7 +85,7 @@ it("a payment intent that Stripe does not know under this API key is unknown, no
 describe("a refusal because of the object's state", () => {
   const refund = { ...capture, gatewayKey: "r.1", operationId: "r" };
 
-  it("is no refusal if this very operation has brought the object there", async () => {
+  it("a refusal because of the object's state is no refusal if this very operation has brought the object there", async () => {
     await authorize();
     await stripe.gateway.capture(capture);
     stripe.standIn.forgetKeys();
@@ -96,7 +96,7 @@ describe("a refusal because of the object's state", () => {
     expect(stripe.standIn.world.moves).toHaveLength(3);
   });
 
-  it("is one if another refund has left nothing, or less than this one wants", async () => {
+  it("a refusal because of the object's state is one if another refund has left nothing, or less than this one wants", async () => {
     await authorize();
     await stripe.gateway.capture(capture);
     await stripe.gateway.refund({ ...refund, amount: money(4_000n, eur) });
@@ -131,7 +131,7 @@ describe("a refund is found among many", () => {
 });
 
 describe("an amount that Stripe has no way to say", () => {
-  it("is declined before anything is sent", async () => {
+  it("an amount that Stripe has no way to say is declined before anything is sent", async () => {
     const declined = async (units: bigint, code: string) =>
       authorize({ amount: money(units, parseCurrency(code)) });
     expect(await declined(1_001n, "KWD")).toEqual({
@@ -151,7 +151,7 @@ describe("a request that Stripe refuses as it reads it", () => {
   const inCurrency = (units: bigint, code: string, key: string) =>
     authorize({ amount: money(units, parseCurrency(code)), gatewayKey: key, operationId: key });
 
-  it("is declined at once, as often as it is sent, and nothing was reserved", async () => {
+  it("a request that Stripe refuses as it reads it is declined at once, as often as it is sent, and nothing was reserved", async () => {
     const { world } = stripe.standIn;
     world.currenciesRefused.add("irr");
     world.wholeUnitsOnly.add("lak");
@@ -173,7 +173,7 @@ describe("a request that Stripe refuses as it reads it", () => {
     expect(world.intents.size).toBe(0);
   });
 
-  it("is answered with what it did if it was accepted before: the memory of its key comes first", async () => {
+  it("a request that Stripe refuses as it reads it is answered with what it did if it was accepted before: the memory of its key comes first", async () => {
     stripe.standIn.arm("authorize", "silent_after_acting");
     expect(await inCurrency(5_000n, "IRR", "a.1")).toMatchObject({ outcome: "unknown" });
     stripe.standIn.world.currenciesRefused.add("irr");
@@ -195,7 +195,7 @@ describe("a payment of which it is not certain any more what its amounts are", (
     stripe.standIn.requests.length = 0;
   });
 
-  it("is neither authorized, captured nor refunded: nothing is sent", async () => {
+  it("a payment of which it is not certain any more what its amounts are is neither authorized, captured nor refunded: nothing is sent", async () => {
     const refusal = { outcome: "declined", reason: "currency_unit_unknown" };
     expect(await authorize({ amount: kept, gatewayKey: "b.1" })).toEqual(refusal);
     expect(await stripe.gateway.capture(ours)).toEqual(refusal);
@@ -203,14 +203,14 @@ describe("a payment of which it is not certain any more what its amounts are", (
     expect(stripe.standIn.requests).toEqual([]);
   });
 
-  it("is looked at by a person where something may have been sent: never absent, never sent again", async () => {
+  it("a payment of which it is not certain any more what its amounts are is looked at by a person where something may have been sent: never absent, never sent again", async () => {
     const seen = { outcome: "mismatch", evidence: expect.stringMatching("currency_unit_unknown.*5000 HUF") };
     for (const kind of ["authorize", "capture", "refund"] as const) expect(await find(kind)).toEqual(seen);
     expect(await find("authorize", null)).toEqual(seen);
     expect(stripe.standIn.requests).toEqual([]);
   });
 
-  it("can be let go: a cancellation names no amount", async () => {
+  it("a payment of which it is not certain any more what its amounts are can be let go: a cancellation names no amount", async () => {
     expect(await find("void")).toEqual({ outcome: "absent" });
     expect(await stripe.gateway.void(ours)).toEqual({ outcome: "succeeded", reference: "pi_1" });
     expect(await find("void")).toEqual({ outcome: "succeeded", reference: "pi_1" });
@@ -221,7 +221,7 @@ describe("a payment of which it is not certain any more what its amounts are", (
 describe("an authorization made elsewhere", () => {
   const lookup = (reference: string) => stripe.gateway.lookupAuthorization({ reference, timeoutMs: 5_000 });
 
-  it("is found with its amount, its end and whose it is", async () => {
+  it("an authorization made elsewhere is found with its amount, its end and whose it is", async () => {
     await authorize();
     expect(await lookup("pi_1")).toEqual({
       outcome: "found",
@@ -235,7 +235,7 @@ describe("an authorization made elsewhere", () => {
     });
   });
 
-  it("that is no payment intent is not found, and nothing else of Stripe's is asked for", async () => {
+  it("an authorization made elsewhere that is no payment intent is not found, and nothing else of Stripe's is asked for", async () => {
     expect(await lookup("pi_404")).toEqual({ outcome: "not_found" });
     const before = stripe.standIn.requests.length;
     for (const reference of ["", "ch_1", "pi_1/capture", "../refunds", "pi_1?expand=x"]) {
@@ -244,13 +244,13 @@ describe("an authorization made elsewhere", () => {
     expect(stripe.standIn.requests).toHaveLength(before);
   });
 
-  it("that is captured, or gone, has nothing to capture", async () => {
+  it("an authorization made elsewhere that is captured, or gone, has nothing to capture", async () => {
     await authorize();
     stripe.standIn.world.lapse("pi_1");
     expect(await lookup("pi_1")).toEqual({ outcome: "not_capturable", merchant: null, reason: "canceled" });
   });
 
-  it("in a currency whose unit at Stripe nobody knows is not taken over by a guess", async () => {
+  it("an authorization made elsewhere in a currency whose unit at Stripe nobody knows is not taken over by a guess", async () => {
     await authorize();
     for (const currency of ["lyd", "dem", "xau"]) {
       Object.assign(stripe.standIn.world.intents.get("pi_1")!, { currency });
@@ -262,7 +262,7 @@ describe("an authorization made elsewhere", () => {
     }
   });
 
-  it("says whom its metadata names, whatever has become of it", async () => {
+  it("an authorization made elsewhere says whom its metadata names, whatever has become of it", async () => {
     await authorize();
     const intent = stripe.standIn.world.intents.get("pi_1")!;
     intent.metadata["holdfast_merchant"] = "acme";
@@ -275,7 +275,7 @@ describe("an authorization made elsewhere", () => {
     expect(await lookup("pi_1")).toMatchObject({ outcome: "not_capturable", merchant: "acme" });
   });
 
-  it("is unknown while Stripe does not say", async () => {
+  it("an authorization made elsewhere is unknown while Stripe does not say", async () => {
     await authorize();
     stripe.standIn.arm("read", "error_before_acting", "reset_before_acting", "empty_object_after_acting");
     for (let asked = 0; asked < 3; asked++)

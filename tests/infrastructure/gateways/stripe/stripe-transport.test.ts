@@ -147,7 +147,7 @@ describe("a request that certainly never left is told from one that may have arr
     await closed(server);
   });
 
-  it("leaves no connection behind when it is closed", async () => {
+  it("a request that certainly never left is told from one that may have arrived leaves no connection behind when it is closed", async () => {
     const server = createServer((request, response) => {
       request.resume().on("end", () => response.writeHead(429).end('{"error":{"type":"x"}}'));
     });

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/audit-file";
+import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/on-disk/audit-file";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import { listFileLocks } from "../../../../src/infrastructure/locking/file/list-file-locks";
-import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+import { listFileLocks } from "../../../../src/infrastructure/locking/file/inspection/list-file-locks";
+import type { FileLockMode } from "../../../../src/infrastructure/locking/file/directory/lock-directory";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const ID = "task:nightly";
@@ -47,11 +47,11 @@ function expectReported(name: string, length: number): void {
 
 describe.each<FileLockMode>(["kernel", "exclusive-create"])("after a power failure, in %s mode,", (mode) => {
   beforeEach(async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode });
+    locks = new FileLockProvider(temporary.path, { mode });
     await draw();
     // The release goes on behind the section.
     await locks.close();
-    locks = new FileLockProvider({ directory: temporary.path, mode });
+    locks = new FileLockProvider(temporary.path, { mode });
   });
 
   it("a lock file full of zeros is set aside and reported, and the lock is taken at the first attempt", async () => {
@@ -60,7 +60,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("after a power failu
       ID,
       async (hold) => {
         hold.assertHeld();
-        const other = new FileLockProvider({ directory: temporary.path });
+        const other = new FileLockProvider(temporary.path);
         const refused = other.withLock(ID, async () => {}, { timeout: 0 });
         await expect(refused).rejects.toThrow(`held by pid ${process.pid}`);
         await other.close();

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/audit-file";
-import { breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
+import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/on-disk/audit-file";
+import { breakFileLock } from "../../../../src/infrastructure/locking/file/inspection/break-file-lock";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import { showFileLock } from "../../../../src/infrastructure/locking/file/list-file-locks";
+import { showFileLock } from "../../../../src/infrastructure/locking/file/inspection/list-file-locks";
 import {
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../../../src/infrastructure/locking/file/lock-record";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-record";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const ID = "task:nightly";
@@ -22,15 +22,15 @@ describe("breaking a file lock", () => {
   let locks: FileLockProvider;
   afterEach(() => locks.close());
 
-  it("frees an exclusive-create lock from a holder of another host, leaves a line behind, and names who did it", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "exclusive-create" });
+  it("breaking a file lock frees an exclusive-create lock from a holder of another host, leaves a line behind, and names who did it", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
     let record: LockRecord | undefined;
     await locks.withLock(ID, async () => {
       record = parseRecord(readFileSync(locks.lockFile(ID), "utf8")) as LockRecord;
     });
     // The release goes on behind the section.
     await locks.close();
-    locks = new FileLockProvider({ directory: temporary.path });
+    locks = new FileLockProvider(temporary.path);
     writeFileSync(locks.lockFile(ID), serializeRecord({ ...record!, host: "another-host" }));
     await expect(locks.withLock(ID, async () => {}, { timeout: 0 })).rejects.toThrow(/another-host/);
 
@@ -49,9 +49,9 @@ describe("breaking a file lock", () => {
     await locks.withLock(ID, async () => {}, { timeout: 0 });
   });
 
-  it("tells a living holder that it has lost the lock, and spares its successor", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "exclusive-create" });
-    const others = new FileLockProvider({ directory: temporary.path });
+  it("breaking a file lock tells a living holder that it has lost the lock, and spares its successor", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
+    const others = new FileLockProvider(temporary.path);
     await locks.withLock(ID, async (hold) => {
       await breakFileLock(temporary.path, ID, await ownerOf(ID));
       expect(() => hold.assertHeld()).toThrow(/was removed/);
@@ -61,8 +61,8 @@ describe("breaking a file lock", () => {
     await others.close();
   });
 
-  it("leaves a lock alone that somebody else has by now", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "exclusive-create" });
+  it("breaking a file lock leaves a lock alone that somebody else has by now", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
     await locks.withLock(ID, async (hold) => {
       const result = await breakFileLock(temporary.path, ID, "web-2:4711:before");
       expect(result).toMatchObject({ outcome: "held_by_another", lock: { holder: { pid: process.pid } } });
@@ -71,22 +71,19 @@ describe("breaking a file lock", () => {
     expect(existsSync(join(temporary.path, AUDIT_FILE))).toBe(false);
   });
 
-  it("does not break what cannot be recorded", async () => {
-    locks = new FileLockProvider({ directory: join(temporary.path), mode: "exclusive-create" });
+  it("breaking a file lock does not break what cannot be recorded", async () => {
+    locks = new FileLockProvider(join(temporary.path), { mode: "exclusive-create" });
     await locks.withLock(ID, async (hold) => {
       const ownerId = await ownerOf(ID);
       // A directory where the line should go.
-      await new FileLockProvider({ directory: join(temporary.path, AUDIT_FILE) }).withLock(
-        "x",
-        async () => {},
-      );
+      await new FileLockProvider(join(temporary.path, AUDIT_FILE)).withLock("x", async () => {});
       await expect(breakFileLock(temporary.path, ID, ownerId)).rejects.toThrow(/AUDIT is a directory/);
       hold.assertHeld();
     });
   });
 
-  it("names the process to end where the kernel has the lock", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "kernel" });
+  it("breaking a file lock names the process to end where the kernel has the lock", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "kernel" });
     await locks.withLock(ID, async (hold) => {
       const result = await breakFileLock(temporary.path, ID, await ownerOf(ID));
       expect(result).toMatchObject({ outcome: "end_the_processes", lock: { holder: { pid: process.pid } } });
@@ -96,8 +93,8 @@ describe("breaking a file lock", () => {
       expect(await breakFileLock(temporary.path, ID, await ownerOf(ID))).toEqual({ outcome: "not_held" });
   });
 
-  it("finds nothing to break where nobody holds anything", async () => {
-    locks = new FileLockProvider({ directory: temporary.path });
+  it("breaking a file lock finds nothing to break where nobody holds anything", async () => {
+    locks = new FileLockProvider(temporary.path);
     expect(await breakFileLock(temporary.path, ID, "x")).toEqual({ outcome: "not_held" });
     expect(await breakFileLock(join(temporary.path, "none"), ID, "x")).toEqual({ outcome: "not_held" });
   });

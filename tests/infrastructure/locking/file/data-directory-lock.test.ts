@@ -5,23 +5,23 @@ import {
   LockTimeoutError,
   LockUnavailableError,
 } from "../../../../src/application/ports/lock-errors";
-import { breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
+import { breakFileLock } from "../../../../src/infrastructure/locking/file/inspection/break-file-lock";
 import { DataDirectoryLock } from "../../../../src/infrastructure/locking/file/data-directory-lock";
-import { lockFileName } from "../../../../src/infrastructure/locking/file/lock-file-name";
+import { lockFileName } from "../../../../src/infrastructure/locking/file/on-disk/lock-file-name";
 import {
   ownerIdOf,
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../../../src/infrastructure/locking/file/lock-record";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-record";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 
 describe("the lock beside a SQLite database", () => {
   const database = () => join(temporary.path, "data", "holdfast.db");
 
-  it("refuses a second opener, and tells which process has it and what that is doing", async () => {
+  it("the lock beside a SQLite database refuses a second opener, and tells which process has it and what that is doing", async () => {
     const lock = await DataDirectoryLock.acquire(database(), "serve");
     const second = DataDirectoryLock.acquire(database(), "reconcile");
     await expect(second).rejects.toThrow(LockTimeoutError);
@@ -40,13 +40,13 @@ describe("the lock beside a SQLite database", () => {
     await lock.release();
   });
 
-  it("lets two databases of one directory be open at once", async () => {
+  it("the lock beside a SQLite database lets two databases of one directory be open at once", async () => {
     const one = await DataDirectoryLock.acquire(database(), "serve");
     const other = await DataDirectoryLock.acquire(join(temporary.path, "data", "other.db"), "serve");
     await Promise.all([one.release(), other.release()]);
   });
 
-  it("is one lock for two names of one database", async () => {
+  it("the lock beside a SQLite database is one lock for two names of one database", async () => {
     mkdirSync(join(temporary.path, "data"));
     writeFileSync(database(), "");
     symlinkSync(join(temporary.path, "data"), join(temporary.path, "linked"));
@@ -59,7 +59,7 @@ describe("the lock beside a SQLite database", () => {
     await lock.release();
   });
 
-  it("says how to break it, if it was left over by a host or container that nobody here can judge", async () => {
+  it("the lock beside a SQLite database says how to break it, if it was left over by a host or container that nobody here can judge", async () => {
     const directory = join(temporary.path, "data", ".holdfast-lock");
     mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, "MODE"), "exclusive-create\n");
@@ -75,14 +75,14 @@ describe("the lock beside a SQLite database", () => {
     await (await DataDirectoryLock.acquire(database(), "serve")).release();
   });
 
-  it("notices that somebody has removed it", async () => {
+  it("the lock beside a SQLite database notices that somebody has removed it", async () => {
     const lock = await DataDirectoryLock.acquire(database(), "serve");
     rmSync(join(temporary.path, "data", ".holdfast-lock"), { recursive: true });
     expect(() => lock.assertHeld()).toThrow(LockLostError);
     await lock.release();
   });
 
-  it("says in words that it has no place to be", async () => {
+  it("the lock beside a SQLite database says in words that it has no place to be", async () => {
     writeFileSync(join(temporary.path, "data"), "");
     const attempt = DataDirectoryLock.acquire(database(), "serve");
     await expect(attempt).rejects.toThrow(LockUnavailableError);

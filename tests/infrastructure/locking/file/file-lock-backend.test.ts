@@ -13,25 +13,28 @@ import { join } from "node:path";
 import { LockLostError, LockUnavailableError } from "../../../../src/application/ports/lock-errors";
 import {
   FileLockBackend,
-  type FileLockOptions,
+  type FileLockBackendOptions,
 } from "../../../../src/infrastructure/locking/file/file-lock-backend";
 import type { FileTenure } from "../../../../src/infrastructure/locking/file/file-tenure";
-import { loadKernelLocks, type KernelLocks } from "../../../../src/infrastructure/locking/file/kernel-locks";
-import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
-import { NodeLockFiles } from "../../../../src/infrastructure/locking/file/lock-files";
+import {
+  loadKernelLocks,
+  type KernelLocks,
+} from "../../../../src/infrastructure/locking/file/kernel/kernel-locks";
+import type { FileLockMode } from "../../../../src/infrastructure/locking/file/directory/lock-directory";
+import { NodeLockFiles } from "../../../../src/infrastructure/locking/file/on-disk/lock-files";
 import {
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../../../src/infrastructure/locking/file/lock-record";
-import { LocalProcesses } from "../../../../src/infrastructure/locking/file/process-identity";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-record";
+import { LocalProcesses } from "../../../../src/infrastructure/locking/file/exclusive-create/process-identity";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const ID = "task:nightly";
 const opened: FileLockBackend[] = [];
 
-function backendIn(directory: string, options: Partial<FileLockOptions> = {}): FileLockBackend {
+function backendIn(directory: string, options: Partial<FileLockBackendOptions> = {}): FileLockBackend {
   const backend = new FileLockBackend({ directory, ...options });
   opened.push(backend);
   return backend;
@@ -65,7 +68,7 @@ const noKernelLocks = (): never => {
 };
 
 describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s mode", (mode) => {
-  it("refuses everybody else until it is released, and names its holder meanwhile", async () => {
+  it("a file lock refuses everybody else until it is released, and names its holder meanwhile", async () => {
     const ours = backendIn(temporary.path, { mode });
     const theirs = backendIn(temporary.path);
     const tenure = await take(ours, ID, "deploy");
@@ -78,7 +81,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await (await take(theirs)).release();
   });
 
-  it("lets different ids pass each other", async () => {
+  it("a file lock lets different ids pass each other", async () => {
     const backend = backendIn(temporary.path, { mode });
     for (const id of ["a", "A", "../a", "é", "x".repeat(5000), ""]) await take(backend, id);
     for (const id of ["a", "A", "../a", "é", "x".repeat(5000), ""]) {
@@ -88,7 +91,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     expect(existsSync(join(temporary.path, "..", "a.lock"))).toBe(false);
   });
 
-  it("draws growing fencing tokens, also when the clock goes back", async () => {
+  it("a file lock draws growing fencing tokens, also when the clock goes back", async () => {
     let nowMs = 2_000_000_000_000;
     const tokens: bigint[] = [];
     for (const step of [0, 0, -86_400_000, 5000]) {
@@ -100,13 +103,13 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     expect(tokens).toEqual([2_000_000_000_001n, 2_000_000_000_002n, 2_000_000_000_003n, 2_000_000_000_004n]);
   });
 
-  it("makes a missing directory, for its owner alone", async () => {
+  it("a file lock makes a missing directory, for its owner alone", async () => {
     const directory = join(temporary.path, "deep", "er");
     await (await take(backendIn(directory, { mode }))).release();
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  it("makes the directory again if somebody has removed it", async () => {
+  it("a file lock makes the directory again if somebody has removed it", async () => {
     const directory = join(temporary.path, "locks");
     const backend = backendIn(directory, { mode });
     await (await take(backend)).release();
@@ -114,7 +117,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await (await take(backend)).release();
   });
 
-  it("says in words that there is no directory to be had", async () => {
+  it("a file lock says in words that there is no directory to be had", async () => {
     const file = join(temporary.path, "file");
     writeFileSync(file, "");
     const attempt = backendIn(join(file, "locks"), { mode }).attempt(ID, { mayWait: true });
@@ -125,7 +128,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     });
   });
 
-  it("leaves alone what it did not write, and names it", async () => {
+  it("a file lock leaves alone what it did not write, and names it", async () => {
     const backend = backendIn(temporary.path, { mode });
     writeFileSync(backend.lockFile(ID), "4711\n");
     const attempt = backend.attempt(ID, { mayWait: true });
@@ -134,7 +137,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     expect(readFileSync(backend.lockFile(ID), "utf8")).toBe("4711\n");
   });
 
-  it("leaves alone a counter that it did not write, and keeps no lock because of it", async () => {
+  it("a file lock leaves alone a counter that it did not write, and keeps no lock because of it", async () => {
     const backend = backendIn(temporary.path, { mode });
     const counter = join(temporary.path, "task.nightly.fence");
     writeFileSync(counter, "soon");
@@ -145,7 +148,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await (await take(backendIn(temporary.path, { mode }))).release();
   });
 
-  it("does not follow a link out of its directory", async () => {
+  it("a file lock does not follow a link out of its directory", async () => {
     const backend = backendIn(join(temporary.path, "locks"), { mode });
     mkdirSync(join(temporary.path, "locks"));
     symlinkSync(join(temporary.path, "elsewhere"), backend.lockFile(ID));
@@ -153,7 +156,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     expect(existsSync(join(temporary.path, "elsewhere"))).toBe(false);
   });
 
-  it("releases once, however often it is asked", async () => {
+  it("a file lock releases once, however often it is asked", async () => {
     const ours = backendIn(temporary.path, { mode });
     const tenure = await take(ours);
     await Promise.all([tenure.release(), tenure.release()]);
@@ -163,14 +166,14 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await next.release();
   });
 
-  it("is not held any more after its release", async () => {
+  it("a file lock is not held any more after its release", async () => {
     const tenure = await take(backendIn(temporary.path, { mode }));
     tenure.assertHeld();
     await tenure.release();
     expect(() => tenure.assertHeld()).toThrow(LockLostError);
   });
 
-  it("notices that its file was taken away, and leaves its successor's alone", async () => {
+  it("a file lock notices that its file was taken away, and leaves its successor's alone", async () => {
     const ours = backendIn(temporary.path, { mode });
     const tenure = await take(ours);
     rmSync(ours.lockFile(ID));
@@ -183,7 +186,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await successor.release();
   });
 
-  it("writes down the child that works under it", async () => {
+  it("a file lock writes down the child that works under it", async () => {
     const backend = backendIn(temporary.path, { mode });
     const tenure = await take(backend);
     await tenure.nameChild(process.ppid);
@@ -192,7 +195,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await tenure.release();
   });
 
-  it("wakes those who wait when it is released", async () => {
+  it("a file lock wakes those who wait when it is released", async () => {
     const tenure = await take(backendIn(temporary.path, { mode }));
     const waiting = backendIn(temporary.path);
     await isRefused(waiting);
@@ -201,7 +204,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
     await woken;
   });
 
-  it("is refused where the directory is bound to the other mode", async () => {
+  it("a file lock is refused where the directory is bound to the other mode", async () => {
     await (await take(backendIn(temporary.path, { mode }))).release();
     const other = mode === "kernel" ? "exclusive-create" : "kernel";
     const attempt = backendIn(temporary.path, { mode: other }).attempt(ID, { mayWait: true });
@@ -210,14 +213,14 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("a file lock in %s m
 });
 
 describe("the mode of a lock directory", () => {
-  it("is the kernel's where there is a choice", async () => {
+  it("the mode of a lock directory is the kernel's where there is a choice", async () => {
     const tenure = await take(backendIn(temporary.path));
     expect(tenure.inheritableFd).toEqual(expect.any(Number));
     expect(readFileSync(join(temporary.path, "MODE"), "utf8")).toBe("kernel\n");
     await tenure.release();
   });
 
-  it("is exclusive create where the platform has no kernel locks", async () => {
+  it("the mode of a lock directory is exclusive create where the platform has no kernel locks", async () => {
     const tenure = await take(backendIn(temporary.path, { loadKernelLocks: noKernelLocks }));
     expect(tenure.inheritableFd).toBeUndefined();
     expect(readFileSync(join(temporary.path, "MODE"), "utf8")).toBe("exclusive-create\n");
@@ -226,7 +229,7 @@ describe("the mode of a lock directory", () => {
     await tenure.release();
   });
 
-  it("is exclusive create where the filesystem refuses kernel locks", async () => {
+  it("the mode of a lock directory is exclusive create where the filesystem refuses kernel locks", async () => {
     const refuse = (): never => {
       throw new Error("ENOLCK");
     };
@@ -235,7 +238,7 @@ describe("the mode of a lock directory", () => {
     expect(readFileSync(join(temporary.path, "MODE"), "utf8")).toBe("exclusive-create\n");
   });
 
-  it("is refused by whoever cannot take such locks", async () => {
+  it("the mode of a lock directory is refused by whoever cannot take such locks", async () => {
     await (await take(backendIn(temporary.path))).release();
     const attempt = backendIn(temporary.path, { loadKernelLocks: noKernelLocks }).attempt(ID, {
       mayWait: true,
@@ -246,20 +249,20 @@ describe("the mode of a lock directory", () => {
     );
   });
 
-  it("is refused where it was asked for and cannot be had", async () => {
+  it("the mode of a lock directory is refused where it was asked for and cannot be had", async () => {
     const backend = backendIn(temporary.path, { mode: "kernel", loadKernelLocks: noKernelLocks });
     await expect(backend.attempt(ID, { mayWait: true })).rejects.toThrow(/was asked for kernel locks/);
     expect(existsSync(join(temporary.path, "MODE"))).toBe(false);
   });
 
-  it("is not guessed from a file that names none", async () => {
+  it("the mode of a lock directory is not guessed from a file that names none", async () => {
     writeFileSync(join(temporary.path, "MODE"), "best effort\n");
     await expect(backendIn(temporary.path).attempt(ID, { mayWait: true })).rejects.toThrow(
       /names no lock mode/,
     );
   });
 
-  it("is that of whoever writes it down first", async () => {
+  it("the mode of a lock directory is that of whoever writes it down first", async () => {
     class SlowerFiles extends NodeLockFiles {
       override async create(path: string, content: string): Promise<boolean> {
         if (path.endsWith("MODE")) writeFileSync(path, "exclusive-create\n");
@@ -273,7 +276,7 @@ describe("the mode of a lock directory", () => {
 });
 
 describe("a kernel lock whose file is not what it seems", () => {
-  it("is taken on the file that others will meet, not on one that was removed meanwhile", async () => {
+  it("a kernel lock whose file is not what it seems is taken on the file that others will meet, not on one that was removed meanwhile", async () => {
     const kernelLocks = loadKernelLocks();
     let isRemoving = false;
     const removing: KernelLocks = {
@@ -291,7 +294,7 @@ describe("a kernel lock whose file is not what it seems", () => {
     await (await take(backend)).release();
   });
 
-  it("covers what a longer note left behind a shorter one", async () => {
+  it("a kernel lock whose file is not what it seems covers what a longer note left behind a shorter one", async () => {
     const backend = backendIn(temporary.path, { mode: "kernel" });
     await (await take(backend, ID, "a".repeat(200))).release();
     const tenure = await take(backend, ID, "b");
@@ -303,7 +306,7 @@ describe("a kernel lock whose file is not what it seems", () => {
     expect(recordOf(backend.lockFile(ID))).toMatchObject({ task: "b", released: true });
   });
 
-  it("does not name the one before as its holder", async () => {
+  it("a kernel lock whose file is not what it seems does not name the one before as its holder", async () => {
     const kernelLocks = loadKernelLocks();
     let isHeldByAnother = false;
     const tryLock: KernelLocks["tryLock"] = (fd) => !isHeldByAnother && kernelLocks.tryLock(fd);
@@ -369,7 +372,7 @@ describe("an exclusive-create lock left over", () => {
     expect(recordOf(backend.lockFile(ID)).nonce).toBe("left-over");
   });
 
-  it("names the command, when only that is left", async () => {
+  it("an exclusive-create lock left over names the command, when only that is left", async () => {
     const backend = leave({
       pid: 2 ** 22 + 1,
       ...gone,
@@ -379,20 +382,20 @@ describe("an exclusive-create lock left over", () => {
     expect(await backend.attempt(ID, { mayWait: false })).toMatchObject({ holder: { pid: process.pid } });
   });
 
-  it("is taken over in spite of a breaker that was left over, too", async () => {
+  it("an exclusive-create lock left over is taken over in spite of a breaker that was left over, too", async () => {
     const backend = leave(gone);
     writeFileSync(`${backend.lockFile(ID)}.breaking`, serializeRecord(left(gone)));
     await (await take(backend)).release();
     expect(readdirSync(temporary.path).sort()).toEqual(["MODE", "task.nightly.fence"]);
   });
 
-  it("is not taken over while somebody else is at it", async () => {
+  it("an exclusive-create lock left over is not taken over while somebody else is at it", async () => {
     const backend = leave(gone);
     writeFileSync(`${backend.lockFile(ID)}.breaking`, serializeRecord(left({})));
     expect(await isRefused(backend)).toBe(true);
   });
 
-  it("asks a person when breakers of breakers were left over", async () => {
+  it("an exclusive-create lock left over asks a person when breakers of breakers were left over", async () => {
     const backend = leave(gone);
     let path = backend.lockFile(ID);
     for (let level = 0; level < 3; level++) {
@@ -402,7 +405,7 @@ describe("an exclusive-create lock left over", () => {
     await expect(backend.attempt(ID, { mayWait: true })).rejects.toThrow(/left over by crashes; make sure/);
   });
 
-  it("leaves no file behind that nobody will ever look at again", async () => {
+  it("an exclusive-create lock left over leaves no file behind that nobody will ever look at again", async () => {
     const old = join(temporary.path, "task.nightly.lock.0123456789abcdef.aside");
     writeFileSync(old, "");
     const nextDay = () => Date.now() + 86_400_000;
@@ -412,7 +415,7 @@ describe("an exclusive-create lock left over", () => {
 });
 
 describe("the release of an exclusive-create lock", () => {
-  it("waits no longer than its backend is open", async () => {
+  it("the release of an exclusive-create lock waits no longer than its backend is open", async () => {
     const backend = backendIn(temporary.path, { mode: "exclusive-create" });
     const tenure = await take(backend);
     const breaker = `${backend.lockFile(ID)}.breaking`;
@@ -423,7 +426,7 @@ describe("the release of an exclusive-create lock", () => {
     expect(existsSync(backend.lockFile(ID))).toBe(true);
   });
 
-  it("waits for whoever is replacing the file, and then happens", async () => {
+  it("the release of an exclusive-create lock waits for whoever is replacing the file, and then happens", async () => {
     const backend = backendIn(temporary.path, { mode: "exclusive-create" });
     const tenure = await take(backend);
     const breaker = `${backend.lockFile(ID)}.breaking`;
@@ -453,7 +456,7 @@ describe("an exclusive-create lock on a disk that fails now and then", () => {
     }
   }
 
-  it("knows its own file again whose creation was not confirmed", async () => {
+  it("an exclusive-create lock on a disk that fails now and then knows its own file again whose creation was not confirmed", async () => {
     const files = new FailingFiles();
     const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
     files.failing = "create";
@@ -463,7 +466,7 @@ describe("an exclusive-create lock on a disk that fails now and then", () => {
     await (await take(backend)).release();
   });
 
-  it("knows its own file though it was told that there was one already", async () => {
+  it("an exclusive-create lock on a disk that fails now and then knows its own file though it was told that there was one already", async () => {
     const files = new FailingFiles();
     const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
     files.failing = "answer";
@@ -471,7 +474,7 @@ describe("an exclusive-create lock on a disk that fails now and then", () => {
     expect(existsSync(backend.lockFile(ID))).toBe(false);
   });
 
-  it("takes again what it could not release, and keeps others out until then", async () => {
+  it("an exclusive-create lock on a disk that fails now and then takes again what it could not release, and keeps others out until then", async () => {
     const files = new FailingFiles();
     const backend = backendIn(temporary.path, { mode: "exclusive-create", files });
     const tenure = await take(backend);
@@ -485,7 +488,7 @@ describe("an exclusive-create lock on a disk that fails now and then", () => {
 });
 
 describe("a lock directory that may not be written to", () => {
-  it("is named together with what is wrong", async () => {
+  it("a lock directory that may not be written to is named together with what is wrong", async () => {
     // Root may write everywhere, so a place where nobody may has to do.
     const directory = process.getuid?.() === 0 ? "/proc/holdfast" : join(temporary.path, "locks");
     chmodSync(temporary.path, 0o500);

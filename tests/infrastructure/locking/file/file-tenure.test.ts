@@ -1,5 +1,5 @@
 import { FileTenure, type HeldFile } from "../../../../src/infrastructure/locking/file/file-tenure";
-import { Gate } from "../../../support/gate";
+import { Gate } from "../../../support/fakes/gate";
 
 /** A file that somebody takes away when the test says so. */
 class TakenAway implements HeldFile {
@@ -25,7 +25,7 @@ describe("the tenure of a file lock", () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it("looks by itself every two seconds whether it is still held, until it is not", async () => {
+  it("the tenure of a file lock looks by itself every two seconds whether it is still held, until it is not", async () => {
     const file = new TakenAway();
     const tenure = new FileTenure("a", 1n, file);
     jest.advanceTimersByTime(10_000);
@@ -37,7 +37,7 @@ describe("the tenure of a file lock", () => {
     await tenure.release();
   });
 
-  it("is lost for good, even if the file comes back", () => {
+  it("the tenure of a file lock is lost for good, even if the file comes back", () => {
     const file = new TakenAway();
     const tenure = new FileTenure("a", 1n, file);
     file.reason = "a.lock was removed";
@@ -46,7 +46,7 @@ describe("the tenure of a file lock", () => {
     expect(() => tenure.assertHeld()).toThrow(/a\.lock was removed/);
   });
 
-  it("gives its file back once, and looks no more", async () => {
+  it("the tenure of a file lock gives its file back once, and looks no more", async () => {
     const file = new TakenAway();
     const tenure = new FileTenure("a", 1n, file);
     await Promise.all([tenure.release(), tenure.release()]);
@@ -54,7 +54,7 @@ describe("the tenure of a file lock", () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it("is not given back while a note about its command is being written: the file may be another's by then", async () => {
+  it("the tenure of a file lock is not given back while a note about its command is being written: the file may be another's by then", async () => {
     const file = new TakenAway();
     const tenure = new FileTenure("a", 1n, file);
     const gate = new Gate();

@@ -1,13 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import { listFileLocks, showFileLock } from "../../../../src/infrastructure/locking/file/list-file-locks";
+import {
+  listFileLocks,
+  showFileLock,
+} from "../../../../src/infrastructure/locking/file/inspection/list-file-locks";
 import {
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../../../src/infrastructure/locking/file/lock-record";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-record";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const onLinux = process.platform === "linux";
@@ -20,8 +23,8 @@ describe("a list of file locks", () => {
   let locks: FileLockProvider;
   afterEach(() => locks.close());
 
-  it("tells a held kernel lock from a file that only names its last holder, and takes neither", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "kernel" });
+  it("a list of file locks tells a held kernel lock from a file that only names its last holder, and takes neither", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "kernel" });
     await whileHeld(locks, "task:yesterday", async () => {});
     await whileHeld(locks, "task:now", async () => {
       const listed = await listFileLocks(temporary.path);
@@ -35,8 +38,8 @@ describe("a list of file locks", () => {
     await whileHeld(locks, "task:now", async () => {});
   });
 
-  it("tells of exclusive-create files whether their holder lives", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "exclusive-create" });
+  it("a list of file locks tells of exclusive-create files whether their holder lives", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
     await whileHeld(locks, "task:now", async () => {
       const file = locks.lockFile("task:now");
       const record = parseRecord(readFileSync(file, "utf8")) as LockRecord;
@@ -59,14 +62,14 @@ describe("a list of file locks", () => {
     expect(await showFileLock(temporary.path, "task:now")).toBeNull();
   });
 
-  it("is empty for a directory that does not exist, and does not make it", async () => {
-    locks = new FileLockProvider({ directory: temporary.path });
+  it("a list of file locks is empty for a directory that does not exist, and does not make it", async () => {
+    locks = new FileLockProvider(temporary.path);
     expect(await listFileLocks(join(temporary.path, "none"))).toEqual([]);
     expect(await showFileLock(join(temporary.path, "none"), "task:now")).toBeNull();
   });
 
-  it("shows ids whose names are too long to be read back", async () => {
-    locks = new FileLockProvider({ directory: temporary.path });
+  it("a list of file locks shows ids whose names are too long to be read back", async () => {
+    locks = new FileLockProvider(temporary.path);
     const id = `task:${"x".repeat(300)}`;
     await whileHeld(locks, id, async () => {
       expect(await listFileLocks(temporary.path)).toMatchObject([{ resourceId: id }]);

@@ -2,18 +2,21 @@ import { chmodSync, chownSync, existsSync, lchownSync, mkdirSync, statSync, syml
 import { join } from "node:path";
 import { LockUnavailableError } from "../../../../src/application/ports/lock-errors";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import { listFileLocks } from "../../../../src/infrastructure/locking/file/list-file-locks";
-import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
-import { assertOwner, mayOthersWrite } from "../../../../src/infrastructure/locking/file/who-may-write";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+import { listFileLocks } from "../../../../src/infrastructure/locking/file/inspection/list-file-locks";
+import type { FileLockMode } from "../../../../src/infrastructure/locking/file/directory/lock-directory";
+import {
+  assertOwner,
+  mayOthersWrite,
+} from "../../../../src/infrastructure/locking/file/directory/who-may-write";
+import { describeAsRoot } from "../../../support/servers/servers";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const ID = "task:nightly";
 const SOMEBODY_ELSE = 65_534;
-const asAdministrator = process.geteuid?.() === 0 ? describe : describe.skip;
 
 async function take(directory: string, mode: FileLockMode): Promise<void> {
-  const locks = new FileLockProvider({ directory, mode });
+  const locks = new FileLockProvider(directory, { mode });
   await locks.withLock(ID, async () => {}, { timeout: 0 }).finally(() => locks.close());
 }
 
@@ -65,7 +68,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("in %s mode", (mode)
     await take(join(temporary.path, "link"), mode);
   });
 
-  asAdministrator("among other users", () => {
+  describeAsRoot("among other users", () => {
     it("a directory that belongs to one of them is refused", async () => {
       chownSync(directory, SOMEBODY_ELSE, SOMEBODY_ELSE);
       await expect(take(directory, mode)).rejects.toThrow(
@@ -89,7 +92,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("in %s mode", (mode)
   });
 });
 
-asAdministrator("a kernel lock's file", () => {
+describeAsRoot("a kernel lock's file", () => {
   it("is refused if it belongs to another user, who could remove it from under its holder", async () => {
     const directory = join(temporary.path, "own");
     await take(directory, "kernel");

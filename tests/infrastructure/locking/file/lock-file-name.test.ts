@@ -1,5 +1,8 @@
 import fc from "fast-check";
-import { decodeLockName, encodeLockName } from "../../../../src/infrastructure/locking/file/lock-file-name";
+import {
+  decodeLockName,
+  encodeLockName,
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-file-name";
 
 const anyId = fc.oneof(
   fc.string({ unit: "binary", maxLength: 120 }),
@@ -13,11 +16,11 @@ const anyId = fc.oneof(
 const folded = (name: string) => name.normalize("NFKC").toLowerCase();
 
 describe("the file name of a lock", () => {
-  it("is readable for the ids that people choose", () => {
+  it("the file name of a lock is readable for the ids that people choose", () => {
     expect(encodeLockName("task:nightly-report_2")).toBe("task.nightly-report_2");
   });
 
-  it("tells apart what people confuse: case, composed and decomposed letters, dots, slashes, halves of a pair", () => {
+  it("the file name of a lock tells apart what people confuse: case, composed and decomposed letters, dots, slashes, halves of a pair", () => {
     const ids = [
       "a",
       "A",
@@ -37,7 +40,7 @@ describe("the file name of a lock", () => {
     expect(new Set(ids.map((id) => folded(encodeLockName(id)))).size).toBe(ids.length);
   });
 
-  it("never leaves its directory, nor becomes too long for any filesystem", () => {
+  it("the file name of a lock never leaves its directory, nor becomes too long for any filesystem", () => {
     fc.assert(
       fc.property(anyId, (id) => {
         const longest = `${encodeLockName(id)}.lock.breaking.breaking.breaking.0123456789abcdef.aside`;
@@ -47,7 +50,7 @@ describe("the file name of a lock", () => {
     );
   });
 
-  it("differs for different ids, also where case is ignored", () => {
+  it("the file name of a lock differs for different ids, also where case is ignored", () => {
     fc.assert(
       fc.property(anyId, anyId, (one, other) => {
         expect(folded(encodeLockName(one)) === folded(encodeLockName(other))).toBe(one === other);
@@ -55,7 +58,7 @@ describe("the file name of a lock", () => {
     );
   });
 
-  it("leads back to the id, unless the id was too long", () => {
+  it("the file name of a lock leads back to the id, unless the id was too long", () => {
     fc.assert(
       fc.property(anyId, (id) => {
         const decoded = decodeLockName(encodeLockName(id));
@@ -66,7 +69,7 @@ describe("the file name of a lock", () => {
     expect(decodeLockName("somebody else's")).toBeNull();
   });
 
-  it("differs for long ids that begin alike", () => {
+  it("the file name of a lock differs for long ids that begin alike", () => {
     expect(encodeLockName(`${"x".repeat(500)}1`)).not.toBe(encodeLockName(`${"x".repeat(500)}2`));
   });
 });

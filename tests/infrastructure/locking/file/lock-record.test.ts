@@ -2,7 +2,7 @@ import {
   parseRecord,
   serializeRecord,
   type LockRecord,
-} from "../../../../src/infrastructure/locking/file/lock-record";
+} from "../../../../src/infrastructure/locking/file/on-disk/lock-record";
 
 const record: LockRecord = {
   pid: 4711,
@@ -20,30 +20,31 @@ const record: LockRecord = {
 };
 
 describe("what a lock file says", () => {
-  it("is one line that reads back as it was written, whatever the id", () => {
+  it("what a lock file says is one line that reads back as it was written, whatever the id", () => {
     const text = serializeRecord(record);
     expect(text.match(/\n/g)).toHaveLength(1);
     expect(parseRecord(text)).toMatchObject(record);
   });
 
-  it("ends with its first line: a shorter record may lie over a longer one", () => {
+  it("what a lock file says ends with its first line: a shorter record may lie over a longer one", () => {
     expect(parseRecord(`${serializeRecord(record)}y":"rest of the one before"}\n`)).toMatchObject(record);
   });
 
-  it("is torn wherever it was cut, and never taken for another's", () => {
+  it("what a lock file says is torn wherever it was cut, and never taken for another's", () => {
     const text = serializeRecord(record);
     for (let length = '{"holdfast":1,'.length; length < text.length; length++)
       expect(parseRecord(text.slice(0, length))).toBe("torn");
   });
 
   it.each(["4711\n", "{}\n", '{"pid":4711}\n', "\0\0\0x", '{"holdfast":1,"pid":"4711"}\n'])(
-    "is somebody else's if we cannot have written it: %j",
+    "what a lock file says is somebody else's if we cannot have written it: %j",
     (text) => expect(parseRecord(text)).toBe("foreign"),
   );
 
-  it("is nothing at all, if a power failure left zeros", () => expect(parseRecord("\0\0\0")).toBe("zeros"));
+  it("what a lock file says is nothing at all, if a power failure left zeros", () =>
+    expect(parseRecord("\0\0\0")).toBe("zeros"));
 
-  it.each(Object.keys(record))("is nothing without its %s", (name) => {
+  it.each(Object.keys(record))("what a lock file says is nothing without its %s", (name) => {
     const { [name as keyof LockRecord]: _missing, ...rest } = record;
     expect(parseRecord(serializeRecord(rest as LockRecord))).toBe("foreign");
   });

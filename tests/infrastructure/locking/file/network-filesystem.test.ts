@@ -1,16 +1,19 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import type { FileLockOptions } from "../../../../src/infrastructure/locking/file/file-lock-backend";
+import { LinedLockProvider } from "../../../../src/infrastructure/locking/line/lined-lock-provider";
+import {
+  FileLockBackend,
+  type FileLockBackendOptions,
+} from "../../../../src/infrastructure/locking/file/file-lock-backend";
 import {
   mountedAs,
   networkFilesystemNamed,
   networkFilesystemOf,
-} from "../../../../src/infrastructure/locking/file/network-filesystem";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+} from "../../../../src/infrastructure/locking/file/directory/network-filesystem";
+import { describeOnLinux } from "../../../support/servers/servers";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const FUSE = 0x65735546;
-const onLinux = process.platform === "linux" ? describe : describe.skip;
 const notAsked = (): Promise<never> => Promise.reject(new Error("the mounts say nothing about this type"));
 
 describe("the type that statfs tells", () => {
@@ -25,7 +28,7 @@ describe("the type that statfs tells", () => {
     ["Ceph", 0x00c36400],
     ["Lustre", 0x0bd00bd0],
     ["GPFS", 0x47504653],
-  ])("is recognised as a network: %s (%i)", async (name, type) => {
+  ])("the type that statfs tells is recognised as a network: %s (%i)", async (name, type) => {
     expect(await networkFilesystemNamed(type, notAsked)).toBe(name);
   });
 
@@ -38,7 +41,7 @@ describe("the type that statfs tells", () => {
     ["overlay", 0x794c7630],
     // How a virtual machine sees the disk of its host.
     ["9p", 0x01021997],
-  ])("is recognised as local: %s (%i)", async (_name, type) => {
+  ])("the type that statfs tells is recognised as local: %s (%i)", async (_name, type) => {
     expect(await networkFilesystemNamed(type, notAsked)).toBeNull();
   });
 
@@ -63,7 +66,7 @@ describe("the kernel's list of mounts", () => {
     "",
   ].join("\n");
 
-  it("names the type of the mount with a device", () => {
+  it("the kernel's list of mounts names the type of the mount with a device", () => {
     expect(mountedAs(8 * 256 + 1, list)).toBe("ext4");
     expect(mountedAs(45, list)).toBe("fuse.sshfs");
     // 0x1234: what does not fit into eight bits lies elsewhere.
@@ -72,7 +75,7 @@ describe("the kernel's list of mounts", () => {
   });
 });
 
-onLinux("on this machine", () => {
+describeOnLinux("on this machine", () => {
   it.each(["/proc", "/dev", __dirname, process.cwd(), "/"])("%s is local", async (directory) => {
     expect(await networkFilesystemOf(directory)).toBeNull();
   });
@@ -85,29 +88,31 @@ onLinux("on this machine", () => {
 describe("a lock directory on a network filesystem", () => {
   const temporary = temporaryDirectory();
   const networkFilesystemOfNfs = async () => "NFS";
-  async function take(options: Partial<FileLockOptions> = {}): Promise<void> {
-    const locks = new FileLockProvider({
-      directory: temporary.path,
-      networkFilesystemOf: networkFilesystemOfNfs,
-      ...options,
-    });
+  async function take(options: Partial<FileLockBackendOptions> = {}): Promise<void> {
+    const locks = new LinedLockProvider(
+      new FileLockBackend({
+        directory: temporary.path,
+        networkFilesystemOf: networkFilesystemOfNfs,
+        ...options,
+      }),
+    );
     await locks.withLock("task:nightly", async () => {}, { timeout: 0 }).finally(() => locks.close());
   }
   const mode = () => readFileSync(join(temporary.path, "MODE"), "utf8").trim();
 
-  it("is bound to exclusive create, where there is a choice", async () => {
+  it("a lock directory on a network filesystem is bound to exclusive create, where there is a choice", async () => {
     await take();
     expect(mode()).toBe("exclusive-create");
   });
 
-  it("is refused if kernel locks were asked for, and says why", async () => {
+  it("a lock directory on a network filesystem is refused if kernel locks were asked for, and says why", async () => {
     await expect(take({ mode: "kernel" })).rejects.toMatchObject({ permanent: true });
     await expect(take({ mode: "kernel" })).rejects.toThrow(
       /was asked for kernel locks, which .* \(it is on a network \(NFS\), .*mode=exclusive-create/,
     );
   });
 
-  it("is refused if it is bound to kernel locks already, and stays so", async () => {
+  it("a lock directory on a network filesystem is refused if it is bound to kernel locks already, and stays so", async () => {
     writeFileSync(join(temporary.path, "MODE"), "kernel\n");
     await expect(take()).rejects.toThrow(/is bound to kernel locks, .*on a network \(NFS\)/);
     expect(mode()).toBe("kernel");

@@ -1,22 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { LocalProcesses } from "../../../../src/infrastructure/locking/file/process-identity";
+import { LocalProcesses } from "../../../../src/infrastructure/locking/file/exclusive-create/process-identity";
 
 describe("whether a process is gone", () => {
   const processes = new LocalProcesses();
   const self = processes.self();
 
-  it("is never so for ourselves", async () => {
+  it("whether a process is gone is never so for ourselves", async () => {
     expect(self.pid).toBe(process.pid);
     expect(await processes.fateOf(self)).toBe("alive");
   });
 
-  it("cannot be told of another host", async () => {
+  it("whether a process is gone cannot be told of another host", async () => {
     expect(await processes.fateOf({ ...self, host: "another-host", pid: 1 })).toBe("unknown");
   });
 
-  it("is so for a number that nobody has", async () => {
+  it("whether a process is gone is so for a number that nobody has", async () => {
     const child = spawn(process.execPath, ["-e", ""]);
     const pid = child.pid!;
     await once(child, "exit");
@@ -28,24 +28,24 @@ describe("whether a process is gone", () => {
   if (process.platform !== "linux") return;
 
   describe("on Linux", () => {
-    it("cannot be told of another PID namespace, where the same number is another process", async () => {
+    it("whether a process is gone on Linux cannot be told of another PID namespace, where the same number is another process", async () => {
       const inAContainer = { ...self, pidNamespace: "pid:[4026530000]", startTime: "1" };
       expect(await processes.fateOf(inAContainer)).toBe("unknown");
     });
 
-    it("is so for every process from before the machine was started", async () => {
+    it("whether a process is gone on Linux is so for every process from before the machine was started", async () => {
       expect(await processes.fateOf({ ...self, bootId: "an-earlier-boot" })).toBe("gone");
     });
 
-    it("cannot be told where either side did not know its boot", async () => {
+    it("whether a process is gone on Linux cannot be told where either side did not know its boot", async () => {
       expect(await processes.fateOf({ ...self, bootId: null })).toBe("unknown");
     });
 
-    it("is so when the number belongs to a process that started at another time", async () => {
+    it("whether a process is gone on Linux is so when the number belongs to a process that started at another time", async () => {
       expect(await processes.fateOf({ ...self, startTime: "1" })).toBe("gone");
     });
 
-    it("is so for a killed process that its parent has not counted yet", async () => {
+    it("whether a process is gone on Linux is so for a killed process that its parent has not counted yet", async () => {
       // The shell replaces itself by a program that never waits for the child the shell had started.
       const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], {
         stdio: ["ignore", "pipe", "inherit"],

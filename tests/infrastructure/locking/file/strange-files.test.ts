@@ -3,11 +3,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { LockUnavailableError } from "../../../../src/application/ports/lock-errors";
-import { breakFileLock } from "../../../../src/infrastructure/locking/file/break-file-lock";
+import { breakFileLock } from "../../../../src/infrastructure/locking/file/inspection/break-file-lock";
 import { FileLockProvider } from "../../../../src/infrastructure/locking/file/file-lock-provider";
-import { listFileLocks, showFileLock } from "../../../../src/infrastructure/locking/file/list-file-locks";
-import type { FileLockMode } from "../../../../src/infrastructure/locking/file/lock-directory";
-import { temporaryDirectory } from "../../../support/temporary-directory";
+import {
+  listFileLocks,
+  showFileLock,
+} from "../../../../src/infrastructure/locking/file/inspection/list-file-locks";
+import type { FileLockMode } from "../../../../src/infrastructure/locking/file/directory/lock-directory";
+import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const temporary = temporaryDirectory();
 const ID = "task:nightly";
@@ -39,7 +42,7 @@ const strange = Object.entries(STRANGE);
 
 describe.each<FileLockMode>(["kernel", "exclusive-create"])("in %s mode", (mode) => {
   beforeEach(async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode });
+    locks = new FileLockProvider(temporary.path, { mode });
     await locks.withLock("task:other", async () => {}, { timeout: 0 });
   });
 
@@ -63,7 +66,7 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("in %s mode", (mode)
       rmSync(place("MODE"));
       await put(place("MODE"));
       await locks.close();
-      locks = new FileLockProvider({ directory: temporary.path, mode });
+      locks = new FileLockProvider(temporary.path, { mode });
       await expect(take()).rejects.toThrow(`${place("MODE")} is ${kind}`);
       await expect(listFileLocks(temporary.path)).rejects.toThrow(`${place("MODE")} is ${kind}`);
     });
@@ -99,14 +102,14 @@ describe.each<FileLockMode>(["kernel", "exclusive-create"])("in %s mode", (mode)
 
 describe.each(strange)("%s", (kind, put) => {
   it("in place of the file on which kernel locks are tried says nothing about kernel locks", async () => {
-    locks = new FileLockProvider({ directory: temporary.path });
+    locks = new FileLockProvider(temporary.path);
     await put(place("PROBE"));
     await expect(take()).rejects.toThrow(`${place("PROBE")} is ${kind}`);
     expect(existsSync(place("MODE"))).toBe(false);
   });
 
   it("in place of AUDIT keeps a lock from being broken without a trace", async () => {
-    locks = new FileLockProvider({ directory: temporary.path, mode: "exclusive-create" });
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
     await locks.withLock(ID, async (hold) => {
       await put(place("AUDIT"));
       const { holder } = (await showFileLock(temporary.path, ID))!;
@@ -119,7 +122,7 @@ describe.each(strange)("%s", (kind, put) => {
 });
 
 it("a link to a file of somebody else is not followed, and the file not touched", async () => {
-  locks = new FileLockProvider({ directory: temporary.path });
+  locks = new FileLockProvider(temporary.path);
   writeFileSync(place("elsewhere"), "");
   symlinkSync(place("elsewhere"), place(LOCK));
   await expect(take()).rejects.toThrow(`${place(LOCK)} is a symbolic link`);

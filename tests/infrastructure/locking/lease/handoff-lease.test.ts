@@ -8,9 +8,9 @@ import {
   LockUnavailableError,
 } from "../../../../src/application/ports/lock-errors";
 import type { LockEventType } from "../../../../src/application/ports/lock-observer";
-import { TransientLeaseStoreError } from "../../../../src/infrastructure/locking/lease/lease-record-store";
-import { settled } from "../../../support/gate";
-import { fate, LeaseWorld, type LeaseProcess } from "../../../support/lease-world";
+import { TransientLeaseStoreError } from "../../../../src/infrastructure/locking/lease/protocol/lease-record-store";
+import { settled } from "../../../support/fakes/gate";
+import { fate, LeaseWorld, type LeaseProcess } from "../../../support/worlds/lease-world";
 
 const id = "sandbox:1";
 
@@ -37,7 +37,7 @@ function heard(lock: HandoffLock): string[] {
 }
 
 describe("a hand-off lock", () => {
-  test("is renewed from acquisition to release without help, and leaves no timer behind", async () => {
+  test("a hand-off lock is renewed from acquisition to release without help, and leaves no timer behind", async () => {
     const lock = a.locks.handoffLock(id);
     const hold = await lock.acquire({ timeout: 0 });
     await world.clock.advance(300_000);
@@ -48,7 +48,7 @@ describe("a hand-off lock", () => {
     expect(() => hold.assertHeld()).toThrow(LockLostError);
   });
 
-  test("looks every two seconds whether somebody waits, by reading alone", async () => {
+  test("a hand-off lock looks every two seconds whether somebody waits, by reading alone", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire({ timeout: 0 });
     a.store.takeRequests();
@@ -57,7 +57,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("tells its owner once of each waiter, however long the owner takes", async () => {
+  test("a hand-off lock tells its owner once of each waiter, however long the owner takes", async () => {
     const lock = a.locks.handoffLock(id);
     const calls = heard(lock);
     await lock.acquire({ timeout: 0 });
@@ -74,7 +74,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("passes from one process to the other and back, each time within a look and a poll", async () => {
+  test("a hand-off lock passes from one process to the other and back, each time within a look and a poll", async () => {
     const locks = [a.locks.handoffLock(id), b.locks.handoffLock(id)] as const;
     let lastFence = 0n;
     for (const lock of locks) lock.onReleaseRequested(() => void lock.release());
@@ -96,7 +96,7 @@ describe("a hand-off lock", () => {
     await Promise.all(locks.map((lock) => lock.release()));
   });
 
-  test("goes to its waiter and to nobody who comes in between", async () => {
+  test("a hand-off lock goes to its waiter and to nobody who comes in between", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire();
     const waiting = b.locks.handoffLock(id);
@@ -112,7 +112,7 @@ describe("a hand-off lock", () => {
     await waiting.release();
   });
 
-  test("fails fast when another live waiter is registered, and names it", async () => {
+  test("a hand-off lock fails fast when another live waiter is registered, and names it", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire();
     const first = b.locks.handoffLock(id).acquire({ timeout: 5_000 });
@@ -128,7 +128,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("registers nobody with a timeout of 0", async () => {
+  test("a hand-off lock registers nobody with a timeout of 0", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire();
     await expect(b.locks.handoffLock(id).acquire({ timeout: 0 })).rejects.toBeInstanceOf(LockTimeoutError);
@@ -136,7 +136,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("takes a waiter that is cancelled out of the record", async () => {
+  test("a hand-off lock takes a waiter that is cancelled out of the record", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire();
     const cancel = new AbortController();
@@ -151,7 +151,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("gives back a lock that was acquired after its caller had stopped waiting", async () => {
+  test("a hand-off lock gives back a lock that was acquired after its caller had stopped waiting", async () => {
     const cancel = new AbortController();
     const lock = a.locks.handoffLock(id);
     const calls = heard(lock);
@@ -166,7 +166,7 @@ describe("a hand-off lock", () => {
     expect(calls).toEqual([]);
   });
 
-  test("tells of its loss once, at the end of the lease, and then leaves the record to others", async () => {
+  test("a hand-off lock tells of its loss once, at the end of the lease, and then leaves the record to others", async () => {
     const lock = a.locks.handoffLock(id);
     const calls = heard(lock);
     const hold = await lock.acquire();
@@ -189,7 +189,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("can be acquired again right after a loss and right after a release, each time under a new name", async () => {
+  test("a hand-off lock can be acquired again right after a loss and right after a release, each time under a new name", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire();
     await world.amend(id, { ownerId: null });
@@ -202,7 +202,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("is released once, however often one asks, and never for a successor", async () => {
+  test("a hand-off lock is released once, however often one asks, and never for a successor", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.release();
     await lock.acquire();
@@ -216,7 +216,7 @@ describe("a hand-off lock", () => {
     await successor.release();
   });
 
-  test("refuses to be acquired twice at once", async () => {
+  test("a hand-off lock refuses to be acquired twice at once", async () => {
     const lock = a.locks.handoffLock(id);
     const first = lock.acquire();
     await expect(lock.acquire()).rejects.toBeInstanceOf(LockReentrancyError);
@@ -225,7 +225,7 @@ describe("a hand-off lock", () => {
     await lock.release();
   });
 
-  test("keeps short sections out, and hears that they wait", async () => {
+  test("a hand-off lock keeps short sections out, and hears that they wait", async () => {
     const lock = a.locks.handoffLock(id);
     const calls = heard(lock);
     await lock.acquire();
@@ -237,7 +237,7 @@ describe("a hand-off lock", () => {
     expect(await section).toBe("done");
   });
 
-  test("tells observers the whole story of a hand-off", async () => {
+  test("a hand-off lock tells observers the whole story of a hand-off", async () => {
     const types: LockEventType[] = [];
     const lock = a.locks.handoffLock(id);
     lock.onReleaseRequested(() => void lock.release());
@@ -251,7 +251,7 @@ describe("a hand-off lock", () => {
     await next.release();
   });
 
-  test("is revoked when its provider is closed, and its record outlives the owner's chance to notice", async () => {
+  test("a hand-off lock is revoked when its provider is closed, and its record outlives the owner's chance to notice", async () => {
     const lock = a.locks.handoffLock(id);
     const calls = heard(lock);
     const hold = await lock.acquire();
@@ -283,7 +283,7 @@ describe("a hand-off lock", () => {
       expect((refusal as Error).message).toContain("not been given back yet");
     });
 
-    test("ends a cancelled acquisition at once", async () => {
+    test("a hand-off lock whose former tenure cannot be given back ends a cancelled acquisition at once", async () => {
       const cancel = new AbortController();
       const refused = lock.acquire({ timeout: "infinite", signal: cancel.signal });
       refused.catch(() => undefined);
@@ -294,7 +294,7 @@ describe("a hand-off lock", () => {
     });
   });
 
-  test("ends a pending acquisition when its provider is closed, and acquires nothing after that", async () => {
+  test("a hand-off lock ends a pending acquisition when its provider is closed, and acquires nothing after that", async () => {
     const holder = a.locks.handoffLock(id);
     await holder.acquire();
     const waiting = b.locks.handoffLock(id);

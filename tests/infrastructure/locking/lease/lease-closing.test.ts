@@ -1,12 +1,12 @@
 import type { LeaseLockProvider } from "../../../../src/infrastructure/locking/lease/lease-lock-provider";
-import { GcsLeaseLockProvider } from "../../../../src/infrastructure/locking/lease/gcs-lease-lock-provider";
-import { RedisLeaseLockProvider } from "../../../../src/infrastructure/locking/lease/redis-lease-lock-provider";
+import { GcsLockProvider } from "../../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
+import { RedisLockProvider } from "../../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import type { LockEventType } from "../../../../src/application/ports/lock-observer";
-import { fate, LeaseWorld } from "../../../support/lease-world";
-import { Gate } from "../../../support/gate";
+import { fate, LeaseWorld } from "../../../support/worlds/lease-world";
+import { Gate } from "../../../support/fakes/gate";
 import { GcsStandIn } from "../../../support/gcs-stand-in/gcs-stand-in";
-import { describeWithRedis } from "../../../support/servers";
-import { tcpRelayTo, type TcpRelay } from "../../../support/tcp-relay";
+import { describeWithRedis } from "../../../support/servers/servers";
+import { tcpRelayTo, type TcpRelay } from "../../../support/servers/tcp-relay";
 
 jest.setTimeout(60_000);
 
@@ -54,7 +54,7 @@ async function closesInTime(locks: LeaseLockProvider, relay: TcpRelay): Promise<
 }
 
 describe("closing leases in memory", () => {
-  test("takes no longer than its bound when the store never answers", async () => {
+  test("closing leases in memory takes no longer than its bound when the store never answers", async () => {
     const world = new LeaseWorld();
     const a = world.process("a");
     const lock = a.locks.handoffLock("a");
@@ -83,11 +83,11 @@ test("a section's lease tells its observer of each renewal", async () => {
 });
 
 describeWithRedis("closing leases in a Redis that falls silent", (server) => {
-  test("takes no longer than its bound and leaves no socket", async () => {
+  test("closing leases in a Redis that falls silent takes no longer than its bound and leaves no socket", async () => {
     const relay = await tcpRelayTo(server.url);
     const { keyPrefix } = server;
     try {
-      await closesInTime(new RedisLeaseLockProvider(relay.url, { keyPrefix, lease: LEASE }), relay);
+      await closesInTime(new RedisLockProvider(relay.url, { keyPrefix, lease: LEASE }), relay);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(openSockets(relay)).toBe(0);
     } finally {
@@ -97,12 +97,12 @@ describeWithRedis("closing leases in a Redis that falls silent", (server) => {
 });
 
 describe("closing leases in a bucket that falls silent", () => {
-  test("takes no longer than its bound", async () => {
+  test("closing leases in a bucket that falls silent takes no longer than its bound", async () => {
     const standIn = await GcsStandIn.start({ buckets: ["locks"] });
     const relay = await tcpRelayTo(standIn.url);
     try {
       const emulatorHost = relay.url.replace(/\/$/, "");
-      await closesInTime(new GcsLeaseLockProvider("gs://locks/a", { emulatorHost, lease: LEASE }), relay);
+      await closesInTime(new GcsLockProvider("gs://locks/a", { emulatorHost, lease: LEASE }), relay);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(openSockets(relay)).toBe(0);
     } finally {

@@ -4,9 +4,9 @@ import { LeaseLockInspector } from "../../../../src/infrastructure/locking/lease
 import {
   parseLeaseRecord,
   type LeaseRecord,
-} from "../../../../src/infrastructure/locking/lease/lease-record";
-import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory-lease-record-store";
-import { VirtualLockClock } from "../../../support/virtual-lock-clock";
+} from "../../../../src/infrastructure/locking/lease/protocol/lease-record";
+import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
+import { VirtualLockClock } from "../../../support/fakes/virtual-lock-clock";
 
 const DAY_MS = 86_400_000;
 const TTL_MS = 30_000;
@@ -77,7 +77,7 @@ beforeEach(() => {
 });
 
 describe("looking", () => {
-  test("tells who holds, for what, until when, with which token, and who waits", async () => {
+  test("looking tells who holds, for what, until when, with which token, and who waits", async () => {
     world.put("task:nightly", { waitingOwnerId: "web-3:99:b" });
     expect(await world.inspector.show("task:nightly")).toEqual({
       resourceId: "task:nightly",
@@ -96,7 +96,7 @@ describe("looking", () => {
     });
   });
 
-  test("calls a lease abandoned only when it has ended by the store's clock, whoever wrote the record last", async () => {
+  test("looking calls a lease abandoned only when it has ended by the store's clock, whoever wrote the record last", async () => {
     world.put("young");
     world.put("watched", { ownerAgeMs: 40_000 });
     expect((await world.inspector.list()).map(({ state }) => state)).toEqual(["abandoned", "held"]);
@@ -106,7 +106,7 @@ describe("looking", () => {
     expect((await world.inspector.show("young"))?.state).toBe("abandoned");
   });
 
-  test("lists all there are by their ids, free ones too, and finds no trace of others", async () => {
+  test("looking lists all there are by their ids, free ones too, and finds no trace of others", async () => {
     world.put("b", FREE);
     world.put("a");
     expect((await world.inspector.list()).map(({ resourceId, state }) => [resourceId, state])).toEqual([
@@ -116,7 +116,7 @@ describe("looking", () => {
     expect(await world.inspector.show("c")).toBeNull();
   });
 
-  test("calls unknown what is no record, and what another implementation holds", async () => {
+  test("looking calls unknown what is no record, and what another implementation holds", async () => {
     world.putText("a", "no record");
     world.putText("b", foreign("somebody", 1));
     world.putText("c", foreign(null, 0));
@@ -129,7 +129,7 @@ describe("looking", () => {
     });
   });
 
-  test("changes nothing", async () => {
+  test("looking changes nothing", async () => {
     world.put("a");
     world.putText("b", "no record");
     const before = ["a", "b"].map((id) => world.records.getText(id));
@@ -139,7 +139,7 @@ describe("looking", () => {
 });
 
 describe("breaking", () => {
-  test("takes the lock from the holder that is named: the fence and the waiter stay, and a line is left", async () => {
+  test("breaking takes the lock from the holder that is named: the fence and the waiter stay, and a line is left", async () => {
     world.put("a", { waitingOwnerId: "web-3:99:b", waiterExpiresAt: 5 });
     const outcome = await world.inspector.break("a", "web-2:4711:a");
     expect(outcome).toEqual({ outcome: "broken", audit: world.audits[0] });
@@ -149,7 +149,7 @@ describe("breaking", () => {
     expect(world.record("a")).toMatchObject({ ...FREE, fence: 17, waitingOwnerId: "web-3:99:b" });
   });
 
-  test("changes nothing if another holds it by now, or nobody", async () => {
+  test("breaking changes nothing if another holds it by now, or nobody", async () => {
     world.put("a");
     world.put("b", FREE);
     expect(await world.inspector.break("a", "web-2:4711:z")).toMatchObject({
@@ -162,14 +162,14 @@ describe("breaking", () => {
     expect(world.record("a")).toMatchObject({ ownerId: "web-2:4711:a" });
   });
 
-  test("loses against a change in the same instant", async () => {
+  test("breaking loses against a change in the same instant", async () => {
     world.put("a");
     world.meanwhile = () => world.put("a", { ownerId: "web-9:1:new", renewSeq: 2 });
     expect(await world.inspector.break("a", "web-2:4711:a")).toEqual({ outcome: "busy" });
     expect(world.record("a")).toMatchObject({ ownerId: "web-9:1:new" });
   });
 
-  test("frees another implementation's record in its own form, and refuses what is no record", async () => {
+  test("breaking frees another implementation's record in its own form, and refuses what is no record", async () => {
     world.putText("a", foreign("somebody", 1));
     expect(await world.inspector.break("a", "somebody")).toMatchObject({ outcome: "broken" });
     expect(world.record("a")).toEqual({
@@ -185,7 +185,7 @@ describe("breaking", () => {
 });
 
 describe("sweeping", () => {
-  test("removes what nobody has held or wanted for that long, and nothing else", async () => {
+  test("sweeping removes what nobody has held or wanted for that long, and nothing else", async () => {
     world.put("old", FREE);
     world.put("old and held");
     world.put("old and wanted", { ...FREE, waitingOwnerId: "web-3:99:b" });

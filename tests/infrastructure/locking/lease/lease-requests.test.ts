@@ -1,9 +1,9 @@
 import { LeaseLockProvider } from "../../../../src/infrastructure/locking/lease/lease-lock-provider";
-import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory-lease-record-store";
-import { systemLeaseEnvironment } from "../../../../src/infrastructure/locking/lease/lease-environment";
-import { ScriptedLeaseStore } from "../../../support/scripted-lease-store";
-import { VirtualLockClock } from "../../../support/virtual-lock-clock";
-import { settled } from "../../../support/gate";
+import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
+import { systemLeaseEnvironment } from "../../../../src/infrastructure/locking/lease/protocol/lease-environment";
+import { ScriptedLeaseStore } from "../../../support/fakes/scripted-lease-store";
+import { VirtualLockClock } from "../../../support/fakes/virtual-lock-clock";
+import { settled } from "../../../support/fakes/gate";
 
 const id = "payment:1";
 
@@ -18,14 +18,14 @@ function twoProcesses() {
 }
 
 describe("the number of requests of a lease", () => {
-  test("is two for an uncontended cycle on an id that was never locked", async () => {
+  test("the number of requests of a lease is two for an uncontended cycle on an id that was never locked", async () => {
     const { a, storeA } = twoProcesses();
     await a.withLock(id, () => Promise.resolve());
     await settled();
     expect(storeA.takeRequests()).toEqual(["write", "write"]);
   });
 
-  test("is two for each further cycle on an id that we locked last", async () => {
+  test("the number of requests of a lease is two for each further cycle on an id that we locked last", async () => {
     const { a, storeA } = twoProcesses();
     await a.withLock(id, () => Promise.resolve());
     await settled();
@@ -36,7 +36,7 @@ describe("the number of requests of a lease", () => {
     expect(storeA.takeRequests()).toEqual(["write", "write", "write", "write"]);
   });
 
-  test("is four after another process had the lock, whether or not we had it before", async () => {
+  test("the number of requests of a lease is four after another process had the lock, whether or not we had it before", async () => {
     const { a, b, storeA, storeB } = twoProcesses();
     await a.withLock(id, () => Promise.resolve());
     await settled();
@@ -49,7 +49,7 @@ describe("the number of requests of a lease", () => {
     expect(storeA.takeRequests()).toEqual(["write", "read", "write", "write"]);
   });
 
-  test("is none between claim and release as long as no renewal is due, and one for each renewal", async () => {
+  test("the number of requests of a lease is none between claim and release as long as no renewal is due, and one for each renewal", async () => {
     const { a, clock, storeA } = twoProcesses();
     await a.withLock(id, async () => {
       storeA.takeRequests();

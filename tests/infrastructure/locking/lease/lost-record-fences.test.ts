@@ -1,13 +1,13 @@
-import { systemLeaseEnvironment } from "../../../../src/infrastructure/locking/lease/lease-environment";
+import { systemLeaseEnvironment } from "../../../../src/infrastructure/locking/lease/protocol/lease-environment";
 import { LeaseLockProvider } from "../../../../src/infrastructure/locking/lease/lease-lock-provider";
-import type { LeaseRecordStore } from "../../../../src/infrastructure/locking/lease/lease-record-store";
-import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory-lease-record-store";
-import { PostgresLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/postgres-lease-record-store";
-import { RedisLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/redis-lease-record-store";
+import type { LeaseRecordStore } from "../../../../src/infrastructure/locking/lease/protocol/lease-record-store";
+import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
+import { PostgresLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/postgres/postgres-lease-record-store";
+import { RedisLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/redis/redis-lease-record-store";
 import { systemLockClock } from "../../../../src/infrastructure/locking/lock-clock";
-import { QUICK_LEASE } from "../../../support/gcs-locks";
+import { QUICK_LEASE } from "../../../support/servers/gcs-locks";
 import { nextMillisecond } from "../../../support/next-millisecond";
-import { describeWithPostgres, describeWithRedis } from "../../../support/servers";
+import { describeWithPostgres, describeWithRedis } from "../../../support/servers/servers";
 
 const AN_HOUR_MS = 3_600_000;
 const closing: (() => Promise<unknown> | void)[] = [];
@@ -47,7 +47,7 @@ async function growsWhateverTheClocks(records: LeaseRecordStore): Promise<void> 
 
 describeWithRedis("the fence over a lost record in Redis", (server) => {
   closeAfterEach();
-  it("is by the server's clock, whatever those of the processes say", async () => {
+  it("the fence over a lost record in Redis is by the server's clock, whatever those of the processes say", async () => {
     const records = new RedisLeaseRecordStore(server);
     closing.push(() => records.close());
     await growsWhateverTheClocks(records);
@@ -56,7 +56,7 @@ describeWithRedis("the fence over a lost record in Redis", (server) => {
 
 describeWithPostgres("the fence over a lost record in PostgreSQL", (server) => {
   closeAfterEach();
-  it("is by the server's clock, whatever those of the processes say", async () => {
+  it("the fence over a lost record in PostgreSQL is by the server's clock, whatever those of the processes say", async () => {
     const records = new PostgresLeaseRecordStore({ url: server.url });
     closing.push(() => records.close());
     await growsWhateverTheClocks(records);
@@ -65,7 +65,7 @@ describeWithPostgres("the fence over a lost record in PostgreSQL", (server) => {
 
 describe("the fence over a lost record in a store without a clock", () => {
   closeAfterEach();
-  it("does not fall below what the process has seen", async () => {
+  it("the fence over a lost record in a store without a clock does not fall below what the process has seen", async () => {
     const records = new MemoryLeaseRecordStore();
     const behind = processOn(records, -AN_HOUR_MS);
     const first = await tokenFrom(processOn(records, AN_HOUR_MS));

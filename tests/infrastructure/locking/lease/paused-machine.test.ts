@@ -1,9 +1,9 @@
 import { LockLostError } from "../../../../src/application/ports/lock-errors";
 import type { LockHold } from "../../../../src/application/ports/lock-provider";
 import { LeaseLockProvider } from "../../../../src/infrastructure/locking/lease/lease-lock-provider";
-import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory-lease-record-store";
-import { Gate, settled } from "../../../support/gate";
-import { VirtualLockClock } from "../../../support/virtual-lock-clock";
+import { MemoryLeaseRecordStore } from "../../../../src/infrastructure/locking/lease/memory/memory-lease-record-store";
+import { Gate, settled } from "../../../support/fakes/gate";
+import { VirtualLockClock } from "../../../support/fakes/virtual-lock-clock";
 
 const ID = "task:nightly";
 

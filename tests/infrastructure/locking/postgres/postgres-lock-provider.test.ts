@@ -10,12 +10,16 @@ import { PostgresLockBackend } from "../../../../src/infrastructure/locking/post
 import { PostgresLockInspector } from "../../../../src/infrastructure/locking/postgres/postgres-lock-inspector";
 import { PostgresLockProvider } from "../../../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { raiseFences } from "../../../../src/infrastructure/locking/postgres/postgres-lock-schema";
-import { startOwnPostgres } from "../../../support/own-postgres";
-import type { OwnServer } from "../../../support/own-redis";
-import { poolingProxy } from "../../../support/pooling-proxy";
-import { query, sessionHolding, terminateHolder } from "../../../support/postgres-locks";
-import { describeWithOwn, describeWithPostgres, describeWithPostgresSchemas } from "../../../support/servers";
-import { tcpRelayTo, type TcpRelay } from "../../../support/tcp-relay";
+import { startOwnPostgres } from "../../../support/servers/own-postgres";
+import type { OwnServer } from "../../../support/servers/own-redis";
+import { poolingProxy } from "../../../support/servers/pooling-proxy";
+import { query, sessionHolding, terminateHolder } from "../../../support/servers/postgres-locks";
+import {
+  describeWithOwn,
+  describeWithPostgres,
+  describeWithPostgresSchemas,
+} from "../../../support/servers/servers";
+import { tcpRelayTo, type TcpRelay } from "../../../support/servers/tcp-relay";
 
 jest.setTimeout(60_000);
 
@@ -29,7 +33,7 @@ const closeAfterEach = (): void =>
 type Options = ConstructorParameters<typeof PostgresLockProvider>[1];
 
 function provider(url: string, options: Options = {}, clock?: LockClock): PostgresLockProvider {
-  const made = new PostgresLockProvider(url, options, clock === undefined ? {} : { clock });
+  const made = new PostgresLockProvider(url, { ...options, ...(clock === undefined ? {} : { clock }) });
   closing.push(() => made.close());
   return made;
 }
@@ -73,7 +77,7 @@ const nothing = async (): Promise<void> => {};
 
 describeWithPostgres("locks held by a PostgreSQL session", (server) => {
   closeAfterEach();
-  it("names host, process, purpose and since when to those who wait in vain, and how to end it", async () => {
+  it("a lock held by a PostgreSQL session names host, process, purpose and since when to those who wait in vain, and how to end it", async () => {
     const before = Date.now() - 1_000;
     await occupy(provider(server.url), "payment:1", "capture");
     const refused = provider(server.url).withLock("payment:1", nothing, { timeout: 0 });
@@ -86,7 +90,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(advice).toContain(`pg_terminate_backend(${session})`);
   });
 
-  it("tells a waiting process of a release, and nobody when nobody waits", async () => {
+  it("a lock held by a PostgreSQL session tells a waiting process of a release, and nobody when nobody waits", async () => {
     const holder = new PostgresLockBackend(server.url);
     const waiter = new PostgresLockBackend(server.url);
     closing.push(
@@ -117,7 +121,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(wakes).toBe(1);
   });
 
-  it("is listed with its holder while it is held, and not after its session was killed", async () => {
+  it("a lock held by a PostgreSQL session is listed with its holder while it is held, and not after its session was killed", async () => {
     const { hold } = await occupy(provider(server.url), "task:\0 nightly", "export");
     const inspector = new PostgresLockInspector(server.url);
     closing.push(() => inspector.close());
@@ -132,7 +136,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(await inspector.break("task:\0 nightly")).toEqual({ outcome: "not_held" });
   });
 
-  it("is not left over by a statement that failed after it had taken the lock", async () => {
+  it("a lock held by a PostgreSQL session is not left over by a statement that failed after it had taken the lock", async () => {
     const [first, second] = [provider(server.url), provider(server.url)];
     await first.withLock("warm", nothing);
     await query(
@@ -145,7 +149,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(await second.withLock("payment:1", async () => "free", { timeout: 0 })).toBe("free");
   });
 
-  it("loses every lock of a process at once, and only of that process", async () => {
+  it("a lock held by a PostgreSQL session loses every lock of a process at once, and only of that process", async () => {
     const mine = provider(server.url);
     const holds = [await occupy(mine, "a"), await occupy(mine, "b")];
     const theirs = await occupy(provider(server.url), "c");
@@ -155,7 +159,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     theirs.hold.assertHeld();
   });
 
-  it("is over for assertHeld as soon as the clock says that the server was silent too long, before any timer", async () => {
+  it("a lock held by a PostgreSQL session is over for assertHeld as soon as the clock says that the server was silent too long, before any timer", async () => {
     let skippedMs = 0;
     const clock: LockClock = { ...systemLockClock, monotonicMs: () => performance.now() + skippedMs };
     const { hold } = await occupy(provider(server.url, {}, clock), "a");
@@ -165,7 +169,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(hold.signal.aborted).toBe(true);
   });
 
-  it("is not lent twice by the session that has it, which the server would do", async () => {
+  it("a lock held by a PostgreSQL session is not lent twice by the session that has it, which the server would do", async () => {
     const backend = new PostgresLockBackend(server.url);
     closing.push(() => backend.close());
     const first = await backend.attempt("a", { mayWait: false });
@@ -173,7 +177,7 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(await backend.attempt("a", { mayWait: false })).toEqual({ kind: "held" });
   });
 
-  it("opens no session again for those who ask after it was closed", async () => {
+  it("a lock held by a PostgreSQL session opens no session again for those who ask after it was closed", async () => {
     const closed = provider(server.url);
     await closed.withLock("a", nothing);
     await closed.close();
@@ -185,13 +189,13 @@ describeWithPostgres("locks held by a PostgreSQL session", (server) => {
     expect(sessions).toEqual([]);
   });
 
-  it("keeps two schemas of one database apart", async () => {
+  it("a lock held by a PostgreSQL session keeps two schemas of one database apart", async () => {
     await occupy(provider(server.url), "a");
     const other = provider(server.url, { schema: "elsewhere" });
     expect(await other.withLock("a", async () => "in", { timeout: 0 })).toBe("in");
   });
 
-  it("may be used by a role that may not make the schema", async () => {
+  it("a lock held by a PostgreSQL session may be used by a role that may not make the schema", async () => {
     await provider(server.url).withLock("a", nothing);
     const role = `${new URL(server.url).pathname.slice(1)}_guest`;
     await query(
@@ -274,7 +278,7 @@ describeWithPostgres("the tokens of locks held by a PostgreSQL session", (server
   const setBack = (to: bigint): Promise<unknown> =>
     query(server.url, `SELECT setval('${SCHEMA}.fence', $1)`, [to]);
 
-  it("are later than the server's clock when a process begins, whatever was lent elsewhere meanwhile", async () => {
+  it("the tokens of locks held by a PostgreSQL session are later than the server's clock when a process begins, whatever was lent elsewhere meanwhile", async () => {
     await tokenFrom(provider(server.url));
     await setBack(5n);
     const [row] = await query<{ now: string }>(
@@ -284,7 +288,7 @@ describeWithPostgres("the tokens of locks held by a PostgreSQL session", (server
     expect(await tokenFrom(provider(server.url))).toBeGreaterThan(BigInt(row!.now));
   });
 
-  it("are later than what the process has seen, also if the server forgot it", async () => {
+  it("the tokens of locks held by a PostgreSQL session are later than what the process has seen, also if the server forgot it", async () => {
     const locks = provider(server.url);
     await tokenFrom(locks);
     await setBack(4_000_000_000_000n);
@@ -297,7 +301,7 @@ describeWithPostgres("the tokens of locks held by a PostgreSQL session", (server
     expect(await tokenFrom(locks)).toBeGreaterThan(hold.fencingToken);
   });
 
-  it("are not set back while others draw", async () => {
+  it("the tokens of locks held by a PostgreSQL session are not set back while others draw", async () => {
     const backend = new PostgresLockBackend(server.url);
     closing.push(() => backend.close());
     await backend.probe();

@@ -1,7 +1,7 @@
 import { systemLockClock, type LockClock } from "../../../../src/infrastructure/locking/lock-clock";
 import { PostgresSession } from "../../../../src/infrastructure/locking/postgres/postgres-session";
-import { describeWithPostgres } from "../../../support/servers";
-import { tcpRelayTo, type TcpRelay } from "../../../support/tcp-relay";
+import { describeWithPostgres } from "../../../support/servers/servers";
+import { tcpRelayTo, type TcpRelay } from "../../../support/servers/tcp-relay";
 
 const LIMIT_MS = 400;
 
@@ -20,7 +20,7 @@ describeWithPostgres("a session with PostgreSQL", (server) => {
 
   const sleep = (seconds: number): Promise<unknown> => session.ask("SELECT pg_sleep($1)", [seconds]);
 
-  it("answers questions in the order in which they were asked, each for itself", async () => {
+  it("a session with PostgreSQL answers questions in the order in which they were asked, each for itself", async () => {
     const answered: string[] = [];
     const questions = [
       session.ask("SELECT pg_sleep(0.05)").then(() => answered.push("slow")),
@@ -32,12 +32,12 @@ describeWithPostgres("a session with PostgreSQL", (server) => {
     expect(session.whyLost()).toBeNull();
   });
 
-  it("counts its patience from the last answer: a long queue is no silence", async () => {
+  it("a session with PostgreSQL counts its patience from the last answer: a long queue is no silence", async () => {
     await Promise.all([sleep(0.2), sleep(0.2), sleep(0.2), sleep(0.2)]);
     expect(session.whyLost()).toBeNull();
   });
 
-  it("is lost when the answer after another one does not come in time", async () => {
+  it("a session with PostgreSQL is lost when the answer after another one does not come in time", async () => {
     const beganMs = performance.now();
     const quick = sleep(0.2);
     await expect(sleep(1)).rejects.toThrow();
@@ -47,7 +47,7 @@ describeWithPostgres("a session with PostgreSQL", (server) => {
     expect(performance.now() - beganMs).toBeLessThan(200 + 3 * LIMIT_MS);
   });
 
-  it("is lost when a question after a quiet time has no answer, and not before its time is over", async () => {
+  it("a session with PostgreSQL is lost when a question after a quiet time has no answer, and not before its time is over", async () => {
     await sleep(0);
     await new Promise((resolve) => setTimeout(resolve, LIMIT_MS / 2));
     const beganMs = performance.now();
@@ -76,14 +76,14 @@ describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
     return relay;
   }
 
-  it("counts from when the last answer came, however long ago it was asked for", async () => {
+  it("the silence of a session with PostgreSQL counts from when the last answer came, however long ago it was asked for", async () => {
     const session = await open(server.url);
     const slow = (): Promise<unknown> => session.ask("SELECT pg_sleep($1)", [0.3]);
     await Promise.all([slow(), slow(), slow(), slow()]);
     expect(session.whyLost()).toBeNull();
   });
 
-  it("is not longer because somebody set the wall clock", async () => {
+  it("the silence of a session with PostgreSQL is not longer because somebody set the wall clock", async () => {
     let setByMs = 0;
     const clock = { ...systemLockClock, wallMs: () => Date.now() + setByMs };
     const session = await open(server.url, clock);
@@ -93,7 +93,7 @@ describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
     expect(session.whyLost()).toBeNull();
   });
 
-  it("is as long as the machine slept, although the monotonic clock stood still", async () => {
+  it("the silence of a session with PostgreSQL is as long as the machine slept, although the monotonic clock stood still", async () => {
     let sleptMs = 0;
     const clock = {
       ...systemLockClock,
@@ -106,7 +106,7 @@ describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
     expect(session.lost.aborted).toBe(true);
   });
 
-  it("ends a session within its limit that never came to be", async () => {
+  it("the silence of a session with PostgreSQL ends a session within its limit that never came to be", async () => {
     const relay = await relayed();
     relay.silence();
     const beganMs = performance.now();
@@ -114,7 +114,7 @@ describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
     expect(performance.now() - beganMs).toBeLessThan(LIMIT_MS + 100);
   });
 
-  it("does not keep the end of a session waiting for longer than its limit", async () => {
+  it("the silence of a session with PostgreSQL does not keep the end of a session waiting for longer than its limit", async () => {
     const relay = await relayed();
     const session = await open(relay.url);
     relay.silence();

@@ -1,10 +1,10 @@
-import { budgets } from "../../../../src/application/operations/budgets";
+import { budgets } from "../../../../src/application/budgets";
 import type { LockHold } from "../../../../src/application/ports/lock-provider";
 import { systemLockClock, type LockClock } from "../../../../src/infrastructure/locking/lock-clock";
 import { PostgresLockProvider } from "../../../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { PostgresSession } from "../../../../src/infrastructure/locking/postgres/postgres-session";
 import { sessionTimes } from "../../../../src/infrastructure/locking/postgres/session-times";
-import { describeWithPostgres } from "../../../support/servers";
+import { describeWithPostgres } from "../../../support/servers/servers";
 
 /** Heartbeat and limit for an answer: as built in, and some that nobody would choose. */
 const SETTINGS: readonly (readonly [number, number])[] = [
@@ -65,7 +65,7 @@ describeWithPostgres("on a server", (server) => {
   it("a hold tells for how long nobody else is let in: less as the silence lasts, and nothing when it is over", async () => {
     let silentMs = 0;
     const clock: LockClock = { ...systemLockClock, monotonicMs: () => performance.now() + silentMs };
-    const locks = new PostgresLockProvider(server.url, {}, { clock });
+    const locks = new PostgresLockProvider(server.url, { clock });
     const { aloneAfterAnswerMs, silenceLimitMs } = sessionTimes(2_000, 5_000);
     const look = async (hold: LockHold): Promise<void> => {
       const atFirst = hold.aloneForMs();

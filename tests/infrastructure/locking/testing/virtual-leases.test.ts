@@ -1,6 +1,6 @@
 import { LockLostError, LockTimeoutError } from "../../../../src/application/ports/lock-errors";
 import { VirtualLeases } from "../../../../src/lock-testing";
-import { Gate } from "../../../support/gate";
+import { Gate } from "../../../support/fakes/gate";
 
 const ID = "payment:42";
 
@@ -40,7 +40,7 @@ describe("leases on virtual time", () => {
     await leases.close();
   });
 
-  it("are lost by a process that stalls, go to another with a higher fence, and the first one can know", async () => {
+  it("leases on virtual time are lost by a process that stalls, go to another with a higher fence, and the first one can know", async () => {
     const [one, two] = [leases.process("web-1"), leases.process("web-2")];
     const end = new Gate();
     let fence = 0n;
@@ -60,7 +60,7 @@ describe("leases on virtual time", () => {
     await leases.close();
   });
 
-  it("are handed over on request", async () => {
+  it("leases on virtual time are handed over on request", async () => {
     const [one, two] = [leases.process("web-1"), leases.process("web-2")];
     const owner = one.handoffLock(ID);
     const owned = owner.acquire();

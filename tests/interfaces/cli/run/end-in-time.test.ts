@@ -37,7 +37,9 @@ test("a command is asked as long before the end as it is given to end, and kille
     ["SIGTERM", 25_000],
     ["SIGKILL", 30_000],
   ]);
-  expect(said).toEqual([expect.stringMatching(/^the lock cannot be kept: .* in 5 s; ending the command$/)]);
+  expect(said).toEqual([
+    expect.stringMatching(/^the lock cannot be renewed: .* in 5 s; ending the command$/),
+  ]);
   expect(ending.isAsked).toBe(true);
 });
 
@@ -99,7 +101,7 @@ test("with --on-lost continue nobody is asked, and a loss is said", () => {
   losing.abort("the lease has ended");
   pass(60_000);
   expect(sent).toEqual([]);
-  expect(said).toEqual(["the lock is lost (the lease has ended); the command goes on without it"]);
+  expect(said).toEqual(["the lock is lost (the lease has ended); the command continues without it"]);
 });
 
 test("nothing is sent to a command that has ended", () => {

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LinedLockProvider } from "../../../../src/infrastructure/locking/lined-lock-provider";
+import { LinedLockProvider } from "../../../../src/infrastructure/locking/line/lined-lock-provider";
 import type { Backend, ConfiguredBackend, TaskLocks } from "../../../../src/interfaces/cli/backend";
 import { runCli } from "../../../../src/interfaces/cli/cli";
-import { FakeLockServer, type FakeLockBackend } from "../../../support/fake-lock-backend";
+import { FakeLockServer, type FakeLockBackend } from "../../../support/fakes/fake-lock-backend";
 
 let folder: string;
 let server: FakeLockServer;
@@ -72,7 +72,7 @@ test("a command whose note cannot be written runs all the same, to its end and u
   backend.beforeRelease = () => void held.push(readdirSync(folder).includes("ran"));
   const script = `sleep 0.2; touch '${join(folder, "ran")}'; exit 7`;
   const { status, told } = await run(["--", "sh", "-c", script], { nameChild });
-  expect(told).toContain("holdfast: cannot note the command in its lock (no space left on device)");
+  expect(told).toContain("holdfast: cannot record the command in its lock (no space left on device)");
   expect(status).toBe(7);
   expect(held).toEqual([true]);
 });

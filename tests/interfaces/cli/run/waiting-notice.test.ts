@@ -1,7 +1,7 @@
-import { InMemoryLockProvider } from "../../../../src/infrastructure/locking/in-memory-lock-provider";
+import { MemoryLockProvider } from "../../../../src/infrastructure/locking/memory/memory-lock-provider";
 import { WaitingNotice } from "../../../../src/interfaces/cli/run/waiting-notice";
-import { Gate } from "../../../support/gate";
-import { VirtualLockClock } from "../../../support/virtual-lock-clock";
+import { Gate } from "../../../support/fakes/gate";
+import { VirtualLockClock } from "../../../support/fakes/virtual-lock-clock";
 
 const ERASE = "\r\x1b[2K";
 
@@ -9,7 +9,7 @@ const ERASE = "\r\x1b[2K";
 class WatchedWait {
   readonly clock = new VirtualLockClock();
   readonly written: string[] = [];
-  private readonly locks = new InMemoryLockProvider({ clock: this.clock, random: () => 1 });
+  private readonly locks = new MemoryLockProvider({ clock: this.clock, random: () => 1 });
   private readonly inside = new Gate();
 
   constructor(
@@ -21,6 +21,7 @@ class WatchedWait {
   async begin(purpose = "deploy", timeoutMs: number | "infinite" = 18_000): Promise<void> {
     const notice = new WaitingNotice({
       write: (text) => this.written.push(text),
+      note: (text) => this.written.push(`${text}\n`),
       columns: () => this.columns,
       nowMs: () => this.clock.monotonicMs(),
       wallMs: () => this.clock.wallMs(),
@@ -102,6 +103,7 @@ test("a service that fails is told in its own words, and not as somebody who hol
   const written: string[] = [];
   const notice = new WaitingNotice({
     write: (text) => written.push(text),
+    note: (text) => written.push(`${text}\n`),
     columns: () => 0,
     nowMs: () => 0,
     wallMs: () => 0,
@@ -112,7 +114,7 @@ test("a service that fails is told in its own words, and not as somebody who hol
   });
   const failure = "PostgreSQL does not answer: connection refused";
   notice.notify({ type: "wait_started", resourceId: "task:a", adapter: "postgres", elapsedMs: 0, failure });
-  expect(written).toEqual([`holdfast: waiting for task:a, ${failure}; no limit, Ctrl-C to stop\n`]);
+  expect(written).toEqual([`waiting for task:a, ${failure}; no limit, Ctrl-C to stop\n`]);
 });
 
 describe("elsewhere, and on a terminal that has no columns", () => {
@@ -121,7 +123,7 @@ describe("elsewhere, and on a terminal that has no columns", () => {
     await wait.begin("deploy", "infinite");
     expect(await wait.after(399)).toEqual([]);
     expect(await wait.after(1)).toEqual([
-      "holdfast: waiting for task:nightly, held by another caller for 0 s (deploy); no limit, Ctrl-C to stop\n",
+      "waiting for task:nightly, held by another caller for 0 s (deploy); no limit, Ctrl-C to stop\n",
     ]);
     expect(await wait.after(9_999)).toEqual([]);
     // The news of a wait come with its attempts, which are up to 4 s apart.
@@ -136,6 +138,6 @@ describe("elsewhere, and on a terminal that has no columns", () => {
     await wait.after(400);
     wait.columns = 0;
     const [told] = await wait.after(1_000);
-    expect(told).toMatch(/^holdfast: waiting .*\n$/);
+    expect(told).toMatch(/^waiting .*\n$/);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { PaymentId } from "../../../../domain/identifiers";
 import type { Money } from "../../../../domain/money";
-import type { OperationKind } from "../../../../domain/operation";
+import type { OperationKind } from "../../../../domain/payment/operation";
 import { answerSchema } from "../../openapi/schema-names";
 import { amountOut, instantOut } from "../../requests/wire-values";
 import { endpoint } from "../endpoint";
@@ -35,9 +35,10 @@ export const listGatewayMoves = endpoint<GatewayMovesParts>()({
   operationId: "listGatewayMoves",
   tag: "Simulated gateway",
   summary: "How often the simulated gateway moved money for a payment",
-  description: "What the gateway says, whatever the store believes. There only with the simulated gateway.",
+  description:
+    "The gateway's own count, independent of the store. Only available with the simulated gateway.",
   access: "operator",
-  answers: { 200: { description: "In the order in which it happened.", schema: gatewayMovesAnswer } },
+  answers: { 200: { description: "In chronological order.", schema: gatewayMovesAnswer } },
   problems: ["invalid_payment_id"],
   async handle({ ids }, { gatewayMoves }) {
     const moves = await gatewayMoves(ids.paymentId);

@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
 import type { Observation, ObservePayment } from "../../../../application/use-cases/observe-payment";
 import { parseOperationId } from "../../../../domain/identifiers";
-import { gatewayKey } from "../../../../domain/operation";
+import { gatewayKey } from "../../../../domain/payment/operation";
 import { answerSchema } from "../../openapi/schema-names";
 import { asCaller } from "../../requests/as-caller";
 import { amountOut, idOut } from "../../requests/wire-values";
 import type { Lifecycle } from "../../server/lifecycle";
 import { endpoint } from "../endpoint";
 import { operationAnswer, operationKind, paymentAnswer } from "../payments/payment-answers";
-import { presentOperation, presentPayment } from "../payments/present-payment";
+import { publicOperation, publicPayment } from "../../../../application/public-events/public-payment";
 
 export interface ObservationParts {
   readonly observePayment: Pick<ObservePayment, "execute">;
@@ -26,7 +26,7 @@ const observedAnswer = answerSchema(
         kind: operationKind,
         amount: amountOut,
         recorded: operationAnswer.shape.status.meta({
-          description: "As it was stored before the question.",
+          description: "The stored status before the gateway was asked.",
         }),
         gatewayKey: z.string(),
         gateway: z
@@ -43,23 +43,26 @@ const observedAnswer = answerSchema(
             reason: z.string().optional(),
             evidence: z.string().optional(),
             reference: z.string().optional(),
-            captured: z.boolean().optional().meta({ description: "What does not fit: the money was taken." }),
+            captured: z
+              .boolean()
+              .optional()
+              .meta({ description: "What contradicts the record: the money was captured." }),
           })
           .nullable()
-          .meta({ description: "What the gateway says now. Null if it was not asked." }),
+          .meta({ description: "The gateway's answer now. Null if it was not asked." }),
         result: z.enum(["agrees", "inconclusive", "corrected", "in_review", "not_asked"]).meta({
           description:
-            "`corrected`: the gateway has taken a refund's success back, and the payment says so now. `in_review`: what the " +
-            "gateway says and what is stored cannot both be true, and a person decides. `inconclusive`: what the gateway " +
-            "says proves nothing about this operation.",
+            "`corrected`: the gateway has taken a refund's success back, and the payment now shows it. `in_review`: the " +
+            "gateway's answer and the stored status cannot both be true, and a person decides. `inconclusive`: the " +
+            "gateway's answer proves nothing about this operation.",
         }),
         notAsked: z
           .enum(["open", "not_sent", "made_elsewhere", "too_many"])
           .nullable()
           .meta({
             description:
-              "`open`: it is asked about anyway. `not_sent`: the gateway never got it. `made_elsewhere`: it was imported. " +
-              "`too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` asks about more.",
+              "`open`: the reconciler asks about it anyway. `not_sent`: it never reached the gateway. `made_elsewhere`: it was " +
+              "imported. `too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` continues.",
           }),
       }),
     ),
@@ -67,7 +70,7 @@ const observedAnswer = answerSchema(
     nextCursor: z
       .string()
       .nullable()
-      .meta({ description: "For `cursor`, while there are more to ask about." }),
+      .meta({ description: "The value for `cursor` while operations are left to ask about." }),
   }),
 );
 
@@ -75,7 +78,7 @@ const observeQuery = z.strictObject({
   cursor: z
     .uuid("is not a cursor")
     .optional()
-    .meta({ description: "`nextCursor` of the answer before: asks about the operations after those." }),
+    .meta({ description: "`nextCursor` of the previous answer: continues after its operations." }),
 });
 
 export const observePayment = endpoint<ObservationParts>()({
@@ -83,16 +86,16 @@ export const observePayment = endpoint<ObservationParts>()({
   path: "/gateway/payments/:paymentId/observe",
   operationId: "observePayment",
   tag: "Reviews",
-  summary: "Ask the gateway again about what has ended, and correct what it has taken back",
+  summary: "Ask the gateway again about finished operations, and correct what it has taken back",
   description:
-    "With every gateway. Nothing is sent because of it. A refund that failed at the gateway after it had succeeded is " +
-    "`failed` from then on, and another key may refund again; its own key keeps its first answer. Any other " +
-    "contradiction goes before a person, and is listed at `/reviews`.",
+    "Works with every gateway and sends no movement of money. A refund that failed at the gateway after it had " +
+    "succeeded becomes `failed`, and a request with another key may refund again; its own key keeps its first answer. " +
+    "Any other contradiction goes to review, and is listed at `/reviews`.",
   access: "operator",
   query: observeQuery,
   answers: {
     200: {
-      description: "What the gateway says beside what was stored, and the payment as it is now.",
+      description: "The gateway's answers beside the stored statuses, and the payment as it is now.",
       schema: observedAnswer,
     },
   },
@@ -111,7 +114,7 @@ export const observePayment = endpoint<ObservationParts>()({
       parts.observePayment.execute(ids.paymentId, caller, after),
     );
     const operations = observations.map(presentObservation);
-    return { status: 200, body: { operations, payment: presentPayment(payment), nextCursor: next } };
+    return { status: 200, body: { operations, payment: publicPayment(payment), nextCursor: next } };
   },
 });
 
@@ -121,7 +124,7 @@ function presentObservation(observation: Observation): z.output<typeof observedA
     operationId: operation.id,
     kind: operation.kind,
     amount: Number(operation.amount),
-    recorded: presentOperation(operation).status,
+    recorded: publicOperation(operation).status,
     gatewayKey: gatewayKey(operation),
   };
   if ("notAsked" in observation) {

@@ -1,15 +1,16 @@
 import { z } from "zod";
-import type { Caller } from "../../../../application/operations/through-gateway";
+import type { Caller } from "../../../../application/operations/caller";
 import type { IdempotencyKey } from "../../../../domain/identifiers";
 import { money } from "../../../../domain/money";
 import { requestSchema } from "../../openapi/schema-names";
-import { amountIn, currencyIn, metadata, text } from "../../requests/wire-values";
+import { amountIn, currencyIn, text } from "../../requests/wire-values";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint } from "../endpoint";
 import { asCallerInWorld, howItStands, keyProblems, lockProblems } from "./movement";
 import { onePaymentAnswer } from "./payment-answers";
+import { labelsFrom, labelsIn } from "./payment-labels";
 import type { PaymentParts, PaymentUseCases } from "./payment-parts";
-import { presentPayment } from "./present-payment";
+import { publicPayment } from "../../../../application/public-events/public-payment";
 
 const DAY_SECONDS = 86_400;
 const DEFAULT_EXPIRY_SECONDS = 7 * DAY_SECONDS;
@@ -18,7 +19,7 @@ const MAX_EXPIRY_SECONDS = 31 * DAY_SECONDS;
 
 const expiry = z.int().min(1).max(MAX_EXPIRY_SECONDS);
 const EXPIRY =
-  "For how many seconds the payment can be captured; never longer than the gateway keeps the money.";
+  "For how many seconds the payment can be captured; never longer than the gateway holds the money.";
 
 const authorizeRequest = requestSchema(
   "AuthorizeRequest",
@@ -27,12 +28,12 @@ const authorizeRequest = requestSchema(
     currency: currencyIn,
     paymentMethod: text(255).meta({
       description:
-        "The gateway's token of a card. The simulated gateway knows `tok_ok`, `tok_capture_decline` and more.",
+        "The gateway's token for a card. The simulated gateway accepts `tok_ok`, `tok_capture_decline` and more.",
     }),
-    reference: text(255)
-      .optional()
-      .meta({ description: "Your own name for the payment; lists can be filtered by it." }),
-    metadata: metadata.optional(),
+    ...labelsIn,
+    reference: labelsIn.reference.meta({
+      description: "Your own name for the payment; lists can be filtered by it.",
+    }),
     expiresIn: expiry.default(DEFAULT_EXPIRY_SECONDS).meta({ description: EXPIRY }),
   }),
 );
@@ -43,10 +44,9 @@ const importRequest = requestSchema(
   z.strictObject({
     gatewayReference: text(255).meta({
       description:
-        "What the gateway calls the authorization: `pi_…` at Stripe, with your merchant in its metadata (`holdfast_merchant`); the simulated gateway knows `ext_1250_eur_<name>.for_<merchant>`.",
+        "The gateway's reference for the authorization: `pi_…` at Stripe, with your merchant in its metadata (`holdfast_merchant`); the simulated gateway accepts `ext_1250_eur_<name>.for_<merchant>`.",
     }),
-    reference: text(255).optional(),
-    metadata: metadata.optional(),
+    ...labelsIn,
     expiresIn: expiry.optional().meta({ description: EXPIRY }),
   }),
 );
@@ -58,12 +58,12 @@ export const authorizePayment = endpoint<PaymentParts>()({
   path: "/payments",
   operationId: "authorizePayment",
   tag: "Payments",
-  summary: "Reserve an amount, or take over an authorization made elsewhere",
+  summary: "Authorize an amount, or import an authorization made elsewhere",
   description:
     "The idempotency key belongs to the merchant: the same key with the same body is the same payment, for ever. " +
-    "With `gatewayReference` nothing is sent: the gateway is asked about an authorization that was made in a browser, " +
-    "say, and one payment is made of it. Its metadata has to name the merchant (`holdfast_merchant`), or the key has to be " +
-    "an operator's; every other authorization answers as if it did not exist.",
+    "With `gatewayReference` nothing is charged: the gateway is asked about an existing authorization, for example one " +
+    "made in a browser, and one payment is created from it. Its metadata must name the merchant (`holdfast_merchant`), " +
+    "or the API key must be an operator's; any other authorization is answered as if it did not exist.",
   access: "merchant",
   movesMoney: true,
   body: requestSchema("NewPaymentRequest", z.union([authorizeRequest, importRequest])),
@@ -78,7 +78,8 @@ export const authorizePayment = endpoint<PaymentParts>()({
       headers: ["Location", "Idempotency-Replayed"],
     },
     202: {
-      description: "The gateway has not told yet: the payment is `authorizing`. Ask again with the same key.",
+      description:
+        "The gateway has not confirmed the outcome yet: the payment is `authorizing`. Repeat the request with the same key.",
       schema: onePaymentAnswer,
       headers: ["Location", "Retry-After"],
     },
@@ -98,17 +99,17 @@ export const authorizePayment = endpoint<PaymentParts>()({
     const { request, body, key } = asked;
     const outcome = await asCallerInWorld(asked, parts, (world, caller) => begin(world, body, key, caller));
     const stands = howItStands(outcome);
-    const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.id}`;
+    const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.facts.id}`;
     return {
       ...stands,
       headers: { ...stands.headers, Location: location },
-      body: { payment: presentPayment(outcome.payment) },
+      body: { payment: publicPayment(outcome.payment) },
     };
   },
 });
 
 function begin(world: PaymentUseCases, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
-  const own = { idempotencyKey, reference: wanted.reference ?? null, metadata: wanted.metadata ?? {} };
+  const own = { idempotencyKey, ...labelsFrom(wanted) };
   if ("gatewayReference" in wanted) {
     const { gatewayReference, expiresIn = null } = wanted;
     const command = { ...own, gatewayReference, expiresInSeconds: expiresIn };

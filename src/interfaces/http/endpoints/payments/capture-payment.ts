@@ -7,10 +7,10 @@ export const capturePayment = movement({
   name: "capture",
   path: "/payments/:paymentId/capture",
   operationId: "capturePayment",
-  summary: "Take the money, once",
+  summary: "Capture the money, once",
   description:
-    "All that is authorized, or less; the rest is released. Callers with one key all get the same answer; " +
-    "of callers with different keys one captures.",
+    "All of the authorized amount, or less; the rest is released. Requests with the same key all get the same answer; " +
+    "of requests with different keys, one captures.",
   body: requestSchema("CaptureRequest", partOfAmount()),
   done: "Captured.",
   answer: capturedAnswer,

@@ -4,7 +4,7 @@ import { endpoint } from "../endpoint";
 import { pageQuery } from "../page-query";
 import { eventListAnswer } from "./payment-answers";
 import type { PaymentParts } from "./payment-parts";
-import { presentEvent, presentEventToMerchant } from "./present-payment";
+import { presentEvent, presentEventToMerchant } from "./present-event";
 
 export const listPaymentEvents = endpoint<PaymentParts>()({
   method: "get",
@@ -15,9 +15,11 @@ export const listPaymentEvents = endpoint<PaymentParts>()({
   access: "merchant",
   // Enough for all of nearly every payment, so that whoever asks once has read it.
   query: pageQuery.extend({
-    limit: z.int().min(1).max(1_000).default(1_000).meta({ description: "How many at most." }),
+    limit: z.int().min(1).max(1_000).default(1_000).meta({ description: "Maximum number of entries." }),
   }),
-  answers: { 200: { description: "One page: of nearly every payment, all of it.", schema: eventListAnswer } },
+  answers: {
+    200: { description: "One page; almost every payment's history fits on one.", schema: eventListAnswer },
+  },
   problems: ["invalid_payment_id", "invalid_request", "payment_not_found"],
   async handle({ response, ids, query }, { inWorld }) {
     const { merchant, operator } = callerOf(response);

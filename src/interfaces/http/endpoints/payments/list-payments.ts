@@ -4,7 +4,7 @@ import { endpoint } from "../endpoint";
 import { pageQuery } from "../page-query";
 import { paymentListAnswer, visibleStatus } from "./payment-answers";
 import type { PaymentParts } from "./payment-parts";
-import { presentPayment } from "./present-payment";
+import { publicPayment } from "../../../../application/public-events/public-payment";
 
 export const listPayments = endpoint<PaymentParts>()({
   method: "get",
@@ -24,6 +24,6 @@ export const listPayments = endpoint<PaymentParts>()({
   async handle({ response, query }, { inWorld }) {
     const { merchant } = callerOf(response);
     const page = await inWorld(({ readPayments }) => readPayments.list({ ...query, merchant }));
-    return { status: 200, body: { data: page.data.map(presentPayment), nextCursor: page.nextCursor } };
+    return { status: 200, body: { data: page.data.map(publicPayment), nextCursor: page.nextCursor } };
   },
 });

@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import type { OperationOutcome } from "../../../../application/operations/operation-outcome";
-import type { Caller } from "../../../../application/operations/through-gateway";
+import type { Caller } from "../../../../application/operations/caller";
 import type { IdempotencyKey, PaymentId } from "../../../../domain/identifiers";
-import { isOpen } from "../../../../domain/operation";
+import { isOpen } from "../../../../domain/payment/operation";
 import { IN_PROGRESS_SECONDS, type ProblemCode } from "../../problems/problem-table";
 import { asCaller } from "../../requests/as-caller";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint, type Asked, type DocumentedEndpoint, type Endpoint } from "../endpoint";
 import type { PaymentParts, PaymentUseCases } from "./payment-parts";
-import { presentOperation, presentPayment } from "./present-payment";
+import { publicOperation, publicPayment } from "../../../../application/public-events/public-payment";
 
 export const keyProblems: readonly ProblemCode[] = [
   "idempotency_key_required",
@@ -70,7 +70,7 @@ export function movement<Body extends z.ZodType<object>>({
     answers: {
       201: { description: done, schema: answer, headers: ["Idempotency-Replayed"] },
       202: {
-        description: `The gateway has not told yet: the ${name} is \`unknown\`. Ask again with the same key.`,
+        description: `The gateway has not confirmed the outcome yet: the ${name} is \`unknown\`. Repeat the request with the same key.`,
         schema: answer,
         headers: ["Retry-After"],
       },
@@ -89,7 +89,7 @@ export function movement<Body extends z.ZodType<object>>({
       const command = { ...ids, idempotencyKey: key, ...body };
       const outcome = await asCallerInWorld(asked, parts, (world, caller) => move(world, command, caller));
       const { operation, payment } = outcome;
-      const answered = { [name]: presentOperation(operation), payment: presentPayment(payment) };
+      const answered = { [name]: publicOperation(operation), payment: publicPayment(payment) };
       return { ...howItStands(outcome), body: answered };
     },
   });

@@ -5,5 +5,5 @@ import { amountIn, currencyIn } from "../../requests/wire-values";
 export const partOfAmount = () =>
   z.strictObject({
     amount: amountIn.optional(),
-    currency: currencyIn.optional().meta({ description: "If given, it has to be the payment's." }),
+    currency: currencyIn.optional().meta({ description: "If given, it must match the payment's currency." }),
   });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { answerSchema } from "../../openapi/schema-names";
 import { amountOut, idOut, instantOut } from "../../requests/wire-values";
+import { labelsOut } from "./payment-labels";
 
 export const visibleStatus = z.enum([
   "authorizing",
@@ -22,11 +23,11 @@ export const operationAnswer = answerSchema(
     id: idOut,
     status: z.enum(["succeeded", "failed", "unknown"]).meta({
       description:
-        "`unknown`: the gateway has not told yet. It resolves itself, or a person decides with evidence.",
+        "`unknown`: the gateway has not confirmed the outcome yet. It is resolved automatically, or a person decides with evidence.",
     }),
     amount: amountOut,
     failureCode: z.string().nullable(),
-    needsReview: z.boolean().meta({ description: "Only a person can decide what became of it." }),
+    needsReview: z.boolean().meta({ description: "Whether a person has to decide the outcome." }),
     createdAt: instantOut,
     settledAt: instantOut.nullable(),
   }),
@@ -42,13 +43,12 @@ export const paymentAnswer = answerSchema(
     currency: z.string().regex(/^[A-Z]{3}$/),
     currencyExponent: z.int().min(0).max(9).nullable().meta({
       description:
-        "How many digits of the payment's amounts stand behind the decimal point, as it was when the payment began. Null if that is not known.",
+        "How many digits of the payment's amounts follow the decimal point, as it was when the payment was created. Null if that is not known.",
     }),
     amountCapturable: amountOut,
     amountCaptured: amountOut,
     amountRefunded: amountOut,
-    reference: z.string().nullable(),
-    metadata: z.record(z.string(), z.string()),
+    ...labelsOut,
     authorizedAt: instantOut.nullable(),
     expiresAt: instantOut,
     createdAt: instantOut,
@@ -66,8 +66,8 @@ export const paymentEventAnswer = answerSchema(
     at: instantOut,
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "Who asked, how long it waited for the lock and for whom, the fencing token, what the gateway said. What an " +
-        "operator wrote about a review, and the id of an operator's key, are shown with an operator's key only.",
+        "The caller, how long the request waited for the lock and for which holder, the fencing token, and the gateway's " +
+        "answer. An operator's text about a review and the id of an operator's key are shown to operator keys only.",
     }),
   }),
 );

@@ -1,3 +1,4 @@
+import { listEvents } from "../events/list-events";
 import type { Endpoint } from "../endpoint";
 import { authorizePayment } from "./authorize-payment";
 import { capturePayment } from "./capture-payment";
@@ -8,7 +9,7 @@ import { refundPayment } from "./refund-payment";
 import { showPayment } from "./show-payment";
 import { voidPayment } from "./void-payment";
 
-/** The payments of one world. */
+/** The payments of one world, and what is told of them. */
 export const paymentEndpoints: readonly Endpoint<PaymentParts>[] = [
   authorizePayment,
   listPayments,
@@ -17,4 +18,5 @@ export const paymentEndpoints: readonly Endpoint<PaymentParts>[] = [
   capturePayment,
   voidPayment,
   refundPayment,
+  listEvents,
 ];

@@ -1,3 +1,4 @@
+import type { EventFeed } from "../../../../application/ports/events/event-feed";
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
 import type { AuthorizePayment } from "../../../../application/use-cases/authorize-payment";
 import type { CapturePayment } from "../../../../application/use-cases/capture-payment";
@@ -5,6 +6,7 @@ import type { ImportAuthorization } from "../../../../application/use-cases/impo
 import type { ReadPayments } from "../../../../application/use-cases/read-payments";
 import type { RefundPayment } from "../../../../application/use-cases/refund-payment";
 import type { VoidPayment } from "../../../../application/use-cases/void-payment";
+import type { WaitingReaders } from "../events/waiting-readers";
 import type { Lifecycle } from "../../server/lifecycle";
 
 /** A world of payments: the service's own, or a sandbox's. */
@@ -15,6 +17,7 @@ export interface PaymentUseCases {
   readonly voidPayment: Pick<VoidPayment, "execute">;
   readonly refundPayment: Pick<RefundPayment, "execute">;
   readonly readPayments: Pick<ReadPayments, "one" | "list" | "history">;
+  readonly eventFeed: EventFeed;
 }
 
 export interface PaymentParts {
@@ -22,4 +25,5 @@ export interface PaymentParts {
   readonly inWorld: <T>(work: (world: PaymentUseCases) => Promise<T>) => Promise<T>;
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
+  readonly readers: WaitingReaders;
 }

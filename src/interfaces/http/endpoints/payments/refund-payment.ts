@@ -7,10 +7,10 @@ export const refundPayment = movement({
   name: "refund",
   path: "/payments/:paymentId/refunds",
   operationId: "refundPayment",
-  summary: "Give captured money back, whole or in parts",
+  summary: "Return captured money, in full or in parts",
   description:
-    "As often as you like, each time with a key of its own, until all that was captured is given back. " +
-    "Without an amount, all that is left.",
+    "As often as you like, each time with a new key, until everything captured is returned. " +
+    "Without an amount, everything that is left.",
   body: requestSchema("RefundRequest", partOfAmount()),
   done: "Refunded.",
   answer: refundedAnswer,

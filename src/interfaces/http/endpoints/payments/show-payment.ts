@@ -2,7 +2,7 @@ import { callerOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import { onePaymentAnswer } from "./payment-answers";
 import type { PaymentParts } from "./payment-parts";
-import { presentPayment } from "./present-payment";
+import { publicPayment } from "../../../../application/public-events/public-payment";
 
 export const showPayment = endpoint<PaymentParts>()({
   method: "get",
@@ -17,6 +17,6 @@ export const showPayment = endpoint<PaymentParts>()({
     const { merchant, operator } = callerOf(response);
     const whose = operator ? null : merchant;
     const payment = await inWorld(({ readPayments }) => readPayments.one(ids.paymentId, whose));
-    return { status: 200, body: { payment: presentPayment(payment) } };
+    return { status: 200, body: { payment: publicPayment(payment) } };
   },
 });

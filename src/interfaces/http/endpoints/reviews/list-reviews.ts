@@ -5,7 +5,7 @@ import { amountOut, idOut, instantOut } from "../../requests/wire-values";
 import { endpoint } from "../endpoint";
 import { pageQuery } from "../page-query";
 import { operationAnswer, operationKind, paymentAnswer } from "../payments/payment-answers";
-import { presentOperation } from "../payments/present-payment";
+import { publicOperation } from "../../../../application/public-events/public-payment";
 import type { ReviewParts } from "./review-parts";
 
 const reviewListAnswer = answerSchema(
@@ -22,21 +22,21 @@ const reviewListAnswer = answerSchema(
         currencyExponent: paymentAnswer.shape.currencyExponent,
         status: operationAnswer.shape.status.meta({
           description:
-            "What callers are told. One that has ended was contradicted since, and cannot be opened again as things are.",
+            "The status that callers see. A finished operation is listed if the gateway contradicted it later and it cannot be reopened.",
         }),
-        reason: z.string().meta({ description: "Why only a person can decide." }),
+        reason: z.string().meta({ description: "Why a person has to decide." }),
         since: instantOut,
         createdAt: instantOut,
-        askedAt: instantOut.nullable().meta({ description: "When the gateway was asked about it last." }),
+        askedAt: instantOut.nullable().meta({ description: "When the gateway was last asked about it." }),
         nextQuestionAt: instantOut.nullable().meta({
           description:
-            "When it is asked next. Null where two answers contradict each other: a third decides nothing.",
+            "When the gateway will be asked next. Null if two of its answers contradict each other: a third would decide nothing.",
         }),
-        gatewayKey: z.string().meta({ description: "The idempotency key that the gateway was sent." }),
+        gatewayKey: z.string().meta({ description: "The idempotency key that was sent to the gateway." }),
         authorizationReference: z
           .string()
           .nullable()
-          .meta({ description: "What the gateway calls the authorization, if it ever said so." }),
+          .meta({ description: "The gateway's reference for the authorization, if it is known." }),
       }),
     ),
     nextCursor: z.string().nullable(),
@@ -50,9 +50,9 @@ export const listReviews = endpoint<ReviewParts>()({
   tag: "Reviews",
   summary: "List the operations whose outcome a person has to decide, oldest first",
   description:
-    "The gateway never told what became of them, told two things that cannot both be true, or shows something that " +
-    "does not fit. The gateway is asked about them as long as they are here; what it tells after all ends the review. " +
-    "What `holdfast_operations_in_review` counts is listed.",
+    "The gateway never reported an outcome, reported two outcomes that cannot both be true, or shows something that " +
+    "contradicts the record. The gateway is asked again as long as an operation is listed here; an outcome that it " +
+    "reports then ends the review. The metric `holdfast_operations_in_review` counts the same operations.",
   access: "operator",
   query: pageQuery,
   answers: { 200: { description: "One page.", schema: reviewListAnswer } },
@@ -75,7 +75,7 @@ function presentCase(one: ReviewCase): z.output<typeof reviewListAnswer>["data"]
     amount: Number(one.amount),
     currency,
     currencyExponent: one.currencyExponent,
-    status: presentOperation(one.operation).status,
+    status: publicOperation(one.operation).status,
     reason,
     since: one.since.toISOString(),
     createdAt: one.createdAt.toISOString(),

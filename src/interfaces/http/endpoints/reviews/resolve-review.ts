@@ -12,19 +12,19 @@ const reviewRequest = requestSchema(
   z.strictObject({
     outcome: z.enum(["moved", "not_moved", "pending"]).meta({
       description:
-        "Whether the money moved. `pending`: the gateway has not decided either; the review goes on, and the next " +
-        "question is put off for a day.",
+        "Whether the money moved. `pending`: the gateway has not decided either; the review stays open, and the gateway " +
+        "is asked again after a day.",
     }),
     evidence: text(2_000).meta({
-      description: "How one knows: where one looked, and what was there. It stays in the payment's history.",
+      description: "How you know: where you looked and what you saw. It is kept in the payment's history.",
     }),
     gatewayReference: text(255).optional().meta({
       description:
-        "What the gateway calls the authorization or the movement; needed when an authorization turns out to have succeeded.",
+        "The gateway's reference for the authorization or the movement; required if an authorization turns out to have succeeded.",
     }),
     overrideReason: text(2_000).optional().meta({
       description:
-        "Why the verdict is right although the gateway says something else. It stays in the payment's history.",
+        "Why the verdict is right although the gateway contradicts it. It is kept in the payment's history.",
     }),
   }),
 );
@@ -36,12 +36,12 @@ export const resolveReview = endpoint<ReviewParts>()({
   tag: "Reviews",
   summary: "Decide whether the money moved",
   description:
-    "Look at the gateway first: what is decided here is believed. The gateway is asked once more, nothing is sent, and a " +
-    "verdict that its answer contradicts is refused unless `overrideReason` says why the gateway is wrong. Who decided, " +
-    "by what evidence, and what the gateway said stay in the payment's history.",
+    "Check at the gateway first: your decision is taken as fact. The gateway is asked once more, no movement of money is " +
+    "sent, and a verdict that contradicts its answer is refused unless `overrideReason` says why the gateway is wrong. " +
+    "The operator's key, the evidence and the gateway's answer are kept in the payment's history.",
   access: "operator",
   body: reviewRequest,
-  answers: { 200: { description: "Decided, or put off.", schema: reviewedAnswer } },
+  answers: { 200: { description: "The verdict was recorded.", schema: reviewedAnswer } },
   problems: [
     "invalid_operation_id",
     "operation_not_found",
@@ -62,9 +62,9 @@ export const resolveReview = endpoint<ReviewParts>()({
   async handle({ request, response, ids: { operationId }, body }, parts) {
     const { outcome, evidence, gatewayReference = null, overrideReason = null } = body;
     const verdict = { outcome, evidence, gatewayReference, overrideReason };
-    const { payment } = await asCaller(request, response, parts, (caller) =>
+    const { payment, operation } = await asCaller(request, response, parts, (caller) =>
       parts.reviewOperations.resolve(operationId, verdict, caller),
     );
-    return { status: 200, body: presentReviewed(payment, payment.must(operationId)) };
+    return { status: 200, body: presentReviewed(payment, operation) };
   },
 });

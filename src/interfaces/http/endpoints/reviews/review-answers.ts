@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Operation } from "../../../../domain/operation";
-import type { Payment } from "../../../../domain/payment";
+import type { Operation } from "../../../../domain/payment/operation";
+import type { Payment } from "../../../../domain/payment/payment";
 import { answerSchema } from "../../openapi/schema-names";
 import { operationAnswer, operationKind, paymentAnswer } from "../payments/payment-answers";
-import { presentOperation, presentPayment } from "../payments/present-payment";
+import { publicOperation, publicPayment } from "../../../../application/public-events/public-payment";
 
 const fields = { operation: operationAnswer.extend({ kind: operationKind }), payment: paymentAnswer };
 
@@ -11,7 +11,7 @@ export const reviewedAnswer = answerSchema("Reviewed", z.strictObject(fields));
 
 export function presentReviewed(payment: Payment, operation: Operation): z.output<typeof reviewedAnswer> {
   return {
-    operation: { kind: operation.kind, ...presentOperation(operation) },
-    payment: presentPayment(payment),
+    operation: { kind: operation.kind, ...publicOperation(operation) },
+    payment: publicPayment(payment),
   };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { answerSchema } from "../../openapi/schema-names";
 import { endpoint } from "../endpoint";
 import { paymentEventAnswer } from "../payments/payment-answers";
-import { presentEvent } from "../payments/present-payment";
+import { presentEvent } from "../payments/present-event";
 import { presentReviewed, reviewedAnswer } from "./review-answers";
 import type { ReviewParts } from "./review-parts";
 
@@ -16,7 +16,7 @@ export const showReview = endpoint<ReviewParts>()({
   path: "/reviews/:operationId",
   operationId: "showReview",
   tag: "Reviews",
-  summary: "An operation with its own part of the payment's history, evidence and operators included",
+  summary: "Show an operation with its part of the payment's history, including evidence and operators",
   access: "operator",
   answers: { 200: { description: "As it is now.", schema: reviewHistoryAnswer } },
   problems: ["invalid_operation_id", "operation_not_found"],

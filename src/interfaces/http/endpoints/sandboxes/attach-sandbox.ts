@@ -11,9 +11,9 @@ export const attachSandbox = endpoint<SandboxParts>()({
   tag: "Sandboxes",
   summary: "Bring a sandbox to this instance",
   description:
-    "Asks its owner for it, who finishes what is under way, checkpoints it and lets go. One instance waits at a time.",
+    "Asks the instance that has it; that one finishes its requests, checkpoints the sandbox and releases it. One instance may wait at a time.",
   access: "merchant",
-  answers: { 200: { description: "It is here.", schema: oneSandboxAnswer } },
+  answers: { 200: { description: "The sandbox is at this instance.", schema: oneSandboxAnswer } },
   problems: [...ownedProblems, "lock_timeout"],
   async handle({ response, ids }, { sandboxes, lifecycle }) {
     lifecycle.assertServing();

@@ -9,7 +9,7 @@ export const checkpointSandbox = endpoint<SandboxParts>()({
   path: "/sandboxes/:sandboxId/checkpoint",
   operationId: "checkpointSandbox",
   tag: "Sandboxes",
-  summary: "Take a snapshot, and keep it until the sandbox is deleted",
+  summary: "Take a snapshot that is kept until the sandbox is deleted",
   access: "merchant",
   answers: { 201: { description: "Taken.", schema: oneSnapshotAnswer } },
   problems: [...ownedProblems, "sandbox_too_large"],

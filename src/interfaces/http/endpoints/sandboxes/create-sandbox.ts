@@ -11,7 +11,8 @@ const newSandboxRequest = requestSchema(
   "NewSandboxRequest",
   z.strictObject({
     fromSnapshot: text(255).optional().meta({
-      description: "The id of a snapshot to begin with, its clock included. Left out: empty, and now.",
+      description:
+        "The id of a snapshot to start from, including its clock. Without it, the sandbox is empty and its clock shows the present.",
     }),
   }),
 );
@@ -21,10 +22,10 @@ export const createSandbox = endpoint<SandboxParts>()({
   path: "/sandboxes",
   operationId: "createSandbox",
   tag: "Sandboxes",
-  summary: "Make a payments world of your own",
+  summary: "Create a sandbox: a payments world of your own",
   description:
-    "Empty, or as a snapshot has it: that is how to fork one, and how to go back. It has its own clock, which " +
-    "stands still, and its own simulated gateway. Never for live money: what came after the last checkpoint may be lost.",
+    "Empty, or from a snapshot: that is how to fork a sandbox or to go back. It has its own simulated gateway and its " +
+    "own clock, which stands still until it is moved. Not for live money: changes since the last checkpoint may be lost.",
   access: "merchant",
   body: newSandboxRequest,
   answers: { 201: { description: "Made.", schema: oneSandboxAnswer, headers: ["Location"] } },

@@ -20,7 +20,7 @@ const clockRequest = requestSchema(
     .refine(({ advanceSeconds, to }) => (advanceSeconds === undefined) !== (to === undefined), {
       message: "needs either advanceSeconds or to",
     })
-    .meta({ description: "Forward only: by how much, or to when." }),
+    .meta({ description: "Forward only: by a number of seconds, or to an instant." }),
 );
 
 export const moveSandboxClock = endpoint<SandboxParts>()({
@@ -30,7 +30,7 @@ export const moveSandboxClock = endpoint<SandboxParts>()({
   tag: "Sandboxes",
   summary: "Move the sandbox's clock forward",
   description:
-    "Whatever falls due on the way happens at its own time: authorizations expire, the gateway is asked again.",
+    "Everything that becomes due in between happens at its own time: authorizations expire, and the gateway is asked again.",
   access: "merchant",
   body: clockRequest,
   answers: { 200: { description: "Moved.", schema: oneSandboxAnswer } },

@@ -1,7 +1,10 @@
 import type { z } from "zod";
 import type { Sandbox } from "../../../../application/sandboxes/sandbox";
 import { snapshotId } from "../../../../application/sandboxes/sandbox-ids";
-import type { SandboxManifest, SnapshotInfo } from "../../../../application/sandboxes/sandbox-manifest";
+import type {
+  SandboxManifest,
+  SnapshotInfo,
+} from "../../../../application/sandboxes/snapshots/sandbox-manifest";
 import type { oneSnapshotAnswer, sandboxAnswer, sandboxListAnswer } from "./sandbox-answers";
 
 export function presentSandbox(sandbox: Sandbox): z.output<typeof sandboxAnswer> {
@@ -25,8 +28,8 @@ export function presentSandbox(sandbox: Sandbox): z.output<typeof sandboxAnswer>
     events: sandbox.history.events.map(({ type, at, snapshotId: id, reason }) => ({
       type,
       at: at.toISOString(),
-      ...(id === undefined ? {} : { snapshotId: id }),
-      ...(reason === undefined ? {} : { reason }),
+      snapshotId: id,
+      reason,
     })),
   };
 }

@@ -19,17 +19,18 @@ export const sandboxAnswer = answerSchema(
   z.strictObject({
     id: idOut,
     createdAt: instantOut,
-    ownerUrl: z.string().meta({ description: "The instance whose memory it is in." }),
+    ownerUrl: z.string().meta({ description: "The instance that has the sandbox in memory." }),
     lease: z.strictObject({ fencingToken: z.string(), since: instantOut }),
-    waiter: z.boolean().meta({ description: "Another instance has asked for it." }),
+    waiter: z.boolean().meta({ description: "Whether another instance is waiting for the sandbox." }),
     clock: instantOut.meta({ description: "The sandbox's own time. It stands still until it is moved." }),
     counts: z.strictObject({ payments: z.int().min(0) }),
-    unsaved: z.boolean().meta({ description: "Something has changed since the last snapshot." }),
+    unsaved: z.boolean().meta({ description: "Whether the sandbox has changed since the last snapshot." }),
     snapshots: z.array(
       z.strictObject({
         ...snapshotFields,
         kept: z.boolean().meta({
-          description: "Somebody asked for it, so it stays. Of the others the last two do.",
+          description:
+            "Whether a caller asked for this snapshot: then it is kept. Of all others, only the last two are kept.",
         }),
       }),
     ),
@@ -52,7 +53,7 @@ export const sandboxAnswer = answerSchema(
           reason: z.string().optional(),
         }),
       )
-      .meta({ description: "What happened to it at this instance, oldest first." }),
+      .meta({ description: "What happened to the sandbox at this instance, oldest first." }),
   }),
 );
 
@@ -67,8 +68,10 @@ export const sandboxListAnswer = answerSchema(
         createdAt: instantOut,
         ownerUrl: z
           .string()
-          .meta({ description: "The instance that had it last. Asking there is never wrong." }),
-        here: z.boolean().meta({ description: "It is in the memory of the instance that answers." }),
+          .meta({ description: "The instance that had the sandbox last. It is always safe to ask there." }),
+        here: z
+          .boolean()
+          .meta({ description: "Whether the sandbox is in the memory of the instance that answers." }),
       }),
     ),
     nextCursor: z.string().nullable(),

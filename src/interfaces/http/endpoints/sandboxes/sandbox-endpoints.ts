@@ -1,7 +1,8 @@
+import type { SandboxWorld } from "../../../../application/sandboxes/world/sandbox-world";
 import { callerOf } from "../../requests/request-context";
 import type { Endpoint } from "../endpoint";
 import { paymentEndpoints } from "../payments/payment-endpoints";
-import type { PaymentParts } from "../payments/payment-parts";
+import { webhookEndpoints } from "../webhooks/webhook-endpoints";
 import { attachSandbox } from "./attach-sandbox";
 import { checkpointSandbox } from "./checkpoint-sandbox";
 import { createSandbox } from "./create-sandbox";
@@ -20,10 +21,16 @@ export const sandboxEndpoints: readonly Endpoint<SandboxParts>[] = [
   checkpointSandbox,
   moveSandboxClock,
   deleteSandbox,
-  ...paymentEndpoints.map(inSandbox),
+  ...paymentEndpoints.map((live) => inSandbox(live, (inWorld, parts) => ({ ...parts, inWorld }))),
+  ...webhookEndpoints.map((live) => inSandbox(live, (inWebhooks, parts) => ({ ...parts, inWebhooks }))),
 ];
 
-function inSandbox(live: Endpoint<PaymentParts>): Endpoint<SandboxParts> {
+type Lend = <T>(work: (world: SandboxWorld) => Promise<T>) => Promise<T>;
+
+function inSandbox<Parts>(
+  live: Endpoint<Parts>,
+  partsOf: (lend: Lend, parts: SandboxParts) => Parts,
+): Endpoint<SandboxParts> {
   const full = live.path === "/payments" ? (["sandbox_full"] as const) : [];
   return {
     ...live,
@@ -32,12 +39,19 @@ function inSandbox(live: Endpoint<PaymentParts>): Endpoint<SandboxParts> {
     tag: "Sandboxes",
     summary: `In a sandbox: ${live.summary.slice(0, 1).toLowerCase()}${live.summary.slice(1)}`,
     problems: [...new Set([...live.problems, ...ownedProblems, ...full])],
-    handle: (asked, { sandboxes, lockTimeouts, lifecycle }) => {
+    handle: (asked, parts) => {
       const { sandboxId } = asked.ids;
       if (sandboxId === undefined) throw new Error("the path names no sandbox");
       const { merchant } = callerOf(asked.response);
-      const inWorld: PaymentParts["inWorld"] = (work) => sandboxes.use(sandboxId, merchant, work);
-      return live.handle(asked, { inWorld, lockTimeouts, lifecycle });
+      const lend: Lend = (work) =>
+        parts.sandboxes.use(sandboxId, merchant, async (world) => {
+          try {
+            return await work(world);
+          } finally {
+            world.deliverSoon();
+          }
+        });
+      return live.handle(asked, partsOf(lend, parts));
     },
   };
 }

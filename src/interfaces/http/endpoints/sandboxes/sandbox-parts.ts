@@ -1,6 +1,7 @@
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
 import type { Sandboxes } from "../../../../application/sandboxes/sandboxes";
 import type { ProblemCode } from "../../problems/problem-table";
+import type { WaitingReaders } from "../events/waiting-readers";
 import type { Lifecycle } from "../../server/lifecycle";
 
 export interface SandboxParts {
@@ -10,6 +11,7 @@ export interface SandboxParts {
   >;
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
+  readonly readers: WaitingReaders;
 }
 
 /** What any request to one sandbox can be told. */

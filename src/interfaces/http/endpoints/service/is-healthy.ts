@@ -11,7 +11,7 @@ export const isHealthy = endpoint<object>()({
   tag: "Service",
   summary: "Whether the process answers",
   access: "open",
-  answers: { 200: { description: "It does.", schema: healthyAnswer } },
+  answers: { 200: { description: "The process answers.", schema: healthyAnswer } },
   problems: [],
   handle: () => ({ status: 200, body: { status: "ok" } }),
 });

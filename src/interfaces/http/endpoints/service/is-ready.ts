@@ -28,7 +28,7 @@ export const isReady = endpoint<ReadinessParts>()({
   path: "/readyz",
   operationId: "isReady",
   tag: "Service",
-  summary: "Whether requests should be sent here, and what is down if not",
+  summary: "Whether this instance can serve requests, and which dependency is down if not",
   access: "open",
   answers: { 200: { description: "Ready.", schema: readyAnswer } },
   problems: ["service_unavailable"],

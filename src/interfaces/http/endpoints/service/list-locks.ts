@@ -14,14 +14,14 @@ const holder = z
     ownerId: z
       .string()
       .nullable()
-      .meta({ description: "Of this one tenure, where the lock has such an id." }),
+      .meta({ description: "Identifies this one hold of the lock, where the lock kind has such ids." }),
     host: z.string().nullable(),
     pid: z.int().nullable(),
-    purpose: z.string().nullable().meta({ description: "What the holder says it is doing." }),
+    purpose: z.string().nullable().meta({ description: "The purpose that the holder gave." }),
     since: instantOut.nullable(),
   })
   .nullable()
-  .meta({ description: "Who is inside, as far as this instance knows; null while the lock changes hands." });
+  .meta({ description: "The holder, as far as this instance knows; null while the lock changes hands." });
 
 const lockListAnswer = answerSchema(
   "LockList",
@@ -30,7 +30,10 @@ const lockListAnswer = answerSchema(
       z.strictObject({
         resourceId: z.string(),
         holder,
-        waiting: z.int().min(0).meta({ description: "How many requests of this instance wait for it." }),
+        waiting: z
+          .int()
+          .min(0)
+          .meta({ description: "How many requests of this instance are waiting for the lock." }),
       }),
     ),
   }),
@@ -44,11 +47,11 @@ export const listLocks = endpoint<LockParts>()({
   path: "/locks",
   operationId: "listLocks",
   tag: "Service",
-  summary: "Who holds which lock in this instance, and how many wait",
+  summary: "List the locks of this instance: their holders, and how many requests are waiting",
   description:
-    "Locks that nobody here holds or wants are not listed; `holdfast locks` looks at the locks themselves.",
+    "Locks that this instance neither holds nor waits for are not listed; `holdfast locks` inspects the lock backend itself.",
   access: "operator",
-  answers: { 200: { description: "In the order of their ids.", schema: lockListAnswer } },
+  answers: { 200: { description: "Ordered by id.", schema: lockListAnswer } },
   problems: [],
   handle(_asked, { lockQueues }) {
     const data = lockQueues.queues().map(present);

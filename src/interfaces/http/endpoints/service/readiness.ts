@@ -17,8 +17,8 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** For people who are not told more: a store's own words may name paths and hosts, and are for the log. */
 export const troubleInWords: Readonly<Record<StoreTrouble, string>> = {
   no_answer: "does not answer",
-  full: "has no room left to write",
-  read_only: "may only be read",
+  full: "has no space left to write",
+  read_only: "is read-only",
   disk_error: "cannot write to its disk",
   damaged: "is damaged",
   replaced: "was removed or replaced",
@@ -46,7 +46,7 @@ export async function askAll(
 export function downGauge(registry: MetricsRegistry, probes: Readonly<Record<string, Probe>>): void {
   new Gauge({
     name: "holdfast_dependency_down",
-    help: "What requests depend on and cannot be used, by reason; the same that /readyz tells",
+    help: "Dependencies that cannot be used, by reason, as /readyz reports them",
     labelNames: ["dependency", "reason"],
     registers: [registry],
     async collect() {

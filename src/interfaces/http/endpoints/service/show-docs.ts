@@ -48,9 +48,9 @@ export const showDocs = endpoint<object>()({
   path: "/docs",
   operationId: "showDocs",
   tag: "Service",
-  summary: "This document as a page",
+  summary: "Show this document as a page",
   access: "open",
-  answers: { 200: { description: "A page that loads nothing from elsewhere.", contentType: "text/html" } },
+  answers: { 200: { description: "A page that loads nothing from other hosts.", contentType: "text/html" } },
   problems: [],
   handle({ request, response }) {
     void safe(request, response, () => {});
@@ -83,7 +83,10 @@ function fromMemory(file: string, contentType: string): RequestHandler {
     }
     const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = request.headers;
     if (ifMatch !== undefined && !names(ifMatch, etag)) {
-      throw new RequestError("precondition_failed", `This is ${etag}, which If-Match does not name.`);
+      throw new RequestError(
+        "precondition_failed",
+        `The document has the ETag ${etag}, which If-Match does not list.`,
+      );
     }
     // Megabytes that change with the package only; the rest of the interface is never cached.
     response.setHeader("Cache-Control", "public, max-age=3600");

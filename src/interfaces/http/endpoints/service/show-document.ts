@@ -10,7 +10,7 @@ export const showDocument = endpoint<DocumentParts>()({
   path: "/openapi.json",
   operationId: "showDocument",
   tag: "Service",
-  summary: "This document",
+  summary: "Show this document",
   access: "open",
   answers: { 200: { description: "OpenAPI 3.1.", contentType: "application/json" } },
   problems: [],

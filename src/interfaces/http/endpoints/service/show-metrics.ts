@@ -10,9 +10,9 @@ export const showMetrics = endpoint<MetricsParts>()({
   path: "/metrics",
   operationId: "showMetrics",
   tag: "Service",
-  summary: "Metrics for Prometheus",
+  summary: "Show metrics for Prometheus",
   access: "open",
-  answers: { 200: { description: "Prometheus text.", contentType: "text/plain" } },
+  answers: { 200: { description: "Prometheus text format.", contentType: "text/plain" } },
   problems: [],
   async handle(_asked, { metrics }) {
     return { status: 200, text: await metrics.metrics(), contentType: metrics.contentType };

@@ -1,0 +1,83 @@
+import { isInReview, type Operation, type OperationKind } from "../../domain/payment/operation";
+import { labelsOf, type PaymentLabels } from "../../domain/labels";
+import {
+  amountCapturable,
+  amountCaptured,
+  amountRefunded,
+  visibleStatus,
+  type Payment,
+  type VisibleStatus,
+} from "../../domain/payment/payment";
+
+/** A payment as everyone outside is shown it: over HTTP now, and in an event as it was then. JSON. */
+export interface PublicPayment extends PaymentLabels {
+  id: string;
+  merchant: string;
+  status: VisibleStatus;
+  /** Minor units, as all amounts here. */
+  amount: number;
+  currency: string;
+  currencyExponent: number | null;
+  amountCapturable: number;
+  amountCaptured: number;
+  amountRefunded: number;
+  /** ISO 8601, as all times here. */
+  authorizedAt: string | null;
+  expiresAt: string;
+  createdAt: string;
+  updatedAt: string;
+  captures: PublicOperation[];
+  refunds: PublicOperation[];
+}
+
+export interface PublicOperation {
+  id: string;
+  status: "succeeded" | "failed" | "unknown";
+  amount: number;
+  failureCode: string | null;
+  needsReview: boolean;
+  createdAt: string;
+  settledAt: string | null;
+}
+
+export function publicPayment(payment: Payment): PublicPayment {
+  const { facts } = payment;
+  return {
+    id: facts.id,
+    merchant: facts.merchant,
+    status: visibleStatus(payment),
+    amount: Number(facts.amount.amount),
+    currency: facts.amount.currency,
+    currencyExponent: facts.amount.exponent,
+    amountCapturable: Number(amountCapturable(payment)),
+    amountCaptured: Number(amountCaptured(payment)),
+    amountRefunded: Number(amountRefunded(payment)),
+    ...labelsOf(facts),
+    authorizedAt: facts.authorizedAt?.toISOString() ?? null,
+    expiresAt: facts.expiresAt.toISOString(),
+    createdAt: facts.createdAt.toISOString(),
+    updatedAt: facts.updatedAt.toISOString(),
+    captures: operationsOf(facts.operations, "capture"),
+    refunds: operationsOf(facts.operations, "refund"),
+  };
+}
+
+export function publicOperation(operation: Operation): PublicOperation {
+  return {
+    id: operation.id,
+    // Callers need not know how far an open operation has come: nobody can say yet what becomes of it.
+    status: operation.status === "succeeded" || operation.status === "failed" ? operation.status : "unknown",
+    amount: Number(operation.amount),
+    failureCode: operation.failureCode,
+    needsReview: isInReview(operation),
+    createdAt: operation.createdAt.toISOString(),
+    settledAt: operation.settledAt?.toISOString() ?? null,
+  };
+}
+
+/** What was never sent never happened. */
+function operationsOf(operations: readonly Operation[], kind: OperationKind): PublicOperation[] {
+  return operations
+    .filter((operation) => operation.kind === kind && operation.status !== "not_sent")
+    .map(publicOperation);
+}

@@ -1,0 +1,72 @@
+import type { IdempotencyKey, MerchantId, PaymentId } from "../identifiers";
+import type { Money } from "../money";
+import type { PaymentLabels } from "../labels";
+import type { Operation } from "./operation";
+import type { PaymentStatus } from "./transitions";
+
+/** Everything that is stored of a payment. */
+export interface PaymentFacts extends PaymentLabels {
+  readonly id: PaymentId;
+  readonly merchant: MerchantId;
+  readonly status: PaymentStatus;
+  /** What was, or is to be, authorized. */
+  readonly amount: Money;
+  /** Empty for an authorization that was made elsewhere. */
+  readonly paymentMethod: string;
+  /** What the gateway calls the authorization. */
+  readonly authorizationReference: string | null;
+  readonly createdAt: Date;
+  readonly authorizedAt: Date | null;
+  readonly expiresAt: Date;
+  readonly updatedAt: Date;
+  /** In the order in which they began. */
+  readonly operations: readonly Operation[];
+  /** How many events there are, those not yet stored included. */
+  readonly eventCount: number;
+}
+
+/** The request that an operation is bound to. */
+export interface KeyedRequest {
+  readonly idempotencyKey: IdempotencyKey;
+  readonly fingerprint: string;
+}
+
+/** What the gateway, or a person with evidence, says became of an operation. */
+export type SettledAnswer =
+  | {
+      readonly outcome: "succeeded";
+      readonly reference: string | null;
+      /** Of an authorization: when the gateway lets the money go by itself, if it says so. */
+      readonly expiresAt?: Date | undefined;
+    }
+  | { readonly outcome: "declined" | "authorization_gone"; readonly reason: string };
+
+/** What a question or a send came to, as far as it can be written down of an operation. */
+export type GatewayVerdict =
+  | SettledAnswer
+  | { readonly outcome: "unknown"; readonly reason: string }
+  | {
+      readonly outcome: "mismatch";
+      readonly evidence: string;
+      /** What the gateway calls that which was found, if it is one thing. */
+      readonly reference?: string | undefined;
+    };
+
+/** What the gateway says when it is asked about a key: an answer that is recorded for good, or why it has none. */
+export type GatewayStatement =
+  | SettledAnswer
+  | { readonly outcome: "absent" | "pending" }
+  | { readonly outcome: "unknown"; readonly reason: string }
+  /** `captured`: what does not fit is that the money was taken. */
+  | { readonly outcome: "mismatch"; readonly evidence: string; readonly captured?: true | undefined };
+
+/** What a person found out about an operation that nobody else could decide. */
+export interface ReviewVerdict {
+  /** `pending`: it is not decided at the gateway either. The review goes on. */
+  readonly outcome: "moved" | "not_moved" | "pending";
+  readonly evidence: string;
+  /** What the gateway calls the authorization or the movement, if the person knows it. */
+  readonly gatewayReference: string | null;
+  /** Why the verdict stands although the gateway says something else. */
+  readonly overrideReason?: string | null | undefined;
+}

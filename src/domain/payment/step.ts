@@ -1,0 +1,23 @@
+import type { EventData } from "./events";
+import type { Operation } from "./operation";
+
+/** All that a step of a payment takes from outside, because the domain has no clock, no randomness and no settings. */
+export interface Step {
+  readonly now: Date;
+  /** For the events that tell of the step, and for the operations that begin by it. */
+  readonly nextId: () => string;
+  readonly schedule: Schedule;
+  /** Why and how it came to this step: the caller, the wait for the lock, the gateway's words. Goes into each event. */
+  readonly trace: EventData;
+}
+
+/** When the gateway is asked next, counted from the step's `now`, after so many questions in vain. */
+export interface Schedule {
+  /** Null: it has been asked often enough, and a person decides. */
+  readonly nextQuestion: (attempts: number) => Date | null;
+  /** Of a release, for which no caller waits. Null likewise. */
+  readonly nextRelease: (attempts: number) => Date | null;
+  /** Of an operation in review, for as long as the review lasts. */
+  readonly nextInReview: (attempts: number) => Date;
+  readonly isDue: (operation: Operation) => boolean;
+}

@@ -1,0 +1,78 @@
+import type { PaymentErrorCode } from "./errors";
+
+/** What is stored. `capturing`, `voiding` and `refunding` are read off the open operation, not stored twice. */
+export type PaymentStatus = "authorizing" | "authorized" | "captured" | "voided" | "expired" | "declined";
+
+export type PaymentTransition =
+  | "authorize.succeeded"
+  | "authorize.failed"
+  /** An authorization that was never sent is wanted once more. */
+  | "authorize.again"
+  | "capture.succeeded"
+  | "void.succeeded"
+  | "refund.succeeded"
+  /** The gateway has taken a refund's success back. */
+  | "refund.corrected"
+  | "release.succeeded"
+  /** The gateway no longer has the authorization. */
+  | "authorization.gone"
+  /** The authorization's time has passed. */
+  | "authorization.lapsed";
+
+/** Everything that can happen to a payment. What is not here cannot. */
+export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTransition, PaymentStatus>>> = {
+  authorizing: {
+    "authorize.succeeded": "authorized",
+    "authorize.failed": "declined",
+    "authorize.again": "authorizing",
+    "authorization.lapsed": "expired",
+  },
+  authorized: {
+    "capture.succeeded": "captured",
+    "void.succeeded": "voided",
+    "authorization.gone": "expired",
+    "authorization.lapsed": "expired",
+  },
+  captured: { "refund.succeeded": "captured", "refund.corrected": "captured" },
+  voided: { "release.succeeded": "voided" },
+  expired: { "release.succeeded": "expired", "authorize.again": "authorizing" },
+  declined: {},
+};
+
+/** Why a movement may not begin in a state. */
+export type WrongState = Extract<
+  PaymentErrorCode,
+  | "payment_expired"
+  | "payment_already_captured"
+  | "payment_not_capturable"
+  | "payment_not_voidable"
+  | "payment_not_refundable"
+>;
+
+/** The states in which each movement may begin, and what is said in all others. */
+export const beginnings: Record<"capture" | "void" | "refund", Record<PaymentStatus, "ok" | WrongState>> = {
+  capture: {
+    authorizing: "payment_not_capturable",
+    authorized: "ok",
+    captured: "payment_already_captured",
+    voided: "payment_not_capturable",
+    expired: "payment_expired",
+    declined: "payment_not_capturable",
+  },
+  void: {
+    authorizing: "payment_not_voidable",
+    authorized: "ok",
+    captured: "payment_not_voidable",
+    voided: "payment_not_voidable",
+    expired: "payment_not_voidable",
+    declined: "payment_not_voidable",
+  },
+  refund: {
+    authorizing: "payment_not_refundable",
+    authorized: "payment_not_refundable",
+    captured: "ok",
+    voided: "payment_not_refundable",
+    expired: "payment_not_refundable",
+    declined: "payment_not_refundable",
+  },
+};

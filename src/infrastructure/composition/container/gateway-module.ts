@@ -1,0 +1,13 @@
+import { ContainerModule } from "inversify";
+import type { OpenGateway } from "../opening/open-gateway";
+import { tokens } from "./tokens";
+
+export function gatewayModule({ gateway, moves, probe }: OpenGateway): ContainerModule {
+  return new ContainerModule(({ bind }) => {
+    bind(tokens.gateway).toConstantValue(gateway);
+    bind(tokens.gatewayAccount).toConstantValue("shared");
+    bind(tokens.authorizationLookup).toConstantValue(gateway);
+    bind(tokens.gatewayMoves).toConstantValue(moves);
+    bind(tokens.gatewayProbe).toConstantValue(probe);
+  });
+}

@@ -1,0 +1,125 @@
+import { ContainerModule } from "inversify";
+import { setTimeout as delay } from "node:timers/promises";
+import { BackgroundWork } from "../../../application/background/background-work";
+import { StoreUnavailableError } from "../../../application/ports/payment-repository";
+import { WaitingReaders } from "../../../interfaces/http/endpoints/events/waiting-readers";
+import { createHttpApp } from "../../../interfaces/http/http-app";
+import { createHttpServer } from "../../../interfaces/http/server/http-server";
+import { Lifecycle } from "../../../interfaces/http/server/lifecycle";
+import { lostLogInWords } from "../../persistence/sqlite/sqlite-commit-mark";
+import { serverMetrics } from "../../telemetry/server-metrics";
+import type { OpenSandboxes } from "../opening/open-sandboxes";
+import type { OpenWebhooks } from "../opening/open-webhooks";
+import { Service, type ServiceParts } from "../serving/service";
+import { startingLines } from "../serving/starting-lines";
+import { assembles } from "./assembles";
+import { constructs } from "./constructs";
+import { callerUseCases, liveUseCases } from "./live-use-cases";
+import { tokens } from "./tokens";
+
+const lifecycle = constructs(Lifecycle, [tokens.refusalToMove]);
+
+/** What only `serve` needs: the HTTP app, the server around it, and the work in the background. */
+export function serverModule(
+  version: string,
+  webhooks: OpenWebhooks,
+  sandboxes: OpenSandboxes | undefined,
+): ContainerModule {
+  return new ContainerModule(({ bind }) => {
+    bind(tokens.version).toConstantValue(version);
+    bind(tokens.openWebhooks).toConstantValue(webhooks);
+    bind(tokens.webhooks).toConstantValue({
+      webhookEndpoints: webhooks.endpoints,
+      webhookDeliveries: webhooks.deliveries,
+    });
+    bind(tokens.openSandboxes).toConstantValue(sandboxes);
+    bind(tokens.sandboxes).toConstantValue(sandboxes?.sandboxes);
+    bind(lifecycle).toSelf();
+    bind(WaitingReaders).toConstantValue(new WaitingReaders());
+    bind(Service).toResolvedValue(
+      ...assembles((parts: ServiceParts) => new Service(parts), {
+        configuration: tokens.configuration,
+        server: tokens.httpServer,
+        lifecycle: Lifecycle,
+        background: tokens.backgroundWork,
+        webhooks: tokens.openWebhooks,
+        sandboxes: tokens.openSandboxes,
+        closers: tokens.closers,
+        refusalToMove: tokens.refusalToMove,
+        logger: tokens.logger,
+        startingLines: tokens.startingLines,
+      }),
+    );
+    bind(tokens.startingLines).toResolvedValue(startingLines, [
+      tokens.configuration,
+      tokens.lockSetting,
+      tokens.lostLogs,
+    ]);
+    bind(tokens.refusalToMove).toResolvedValue(
+      // Callers of a store that has forgotten what it answered would move their money again.
+      (lostLogs) => {
+        const lost = lostLogs.find(({ isAccepted }) => !isAccepted);
+        return lost === undefined
+          ? null
+          : new StoreUnavailableError(lostLogInWords(lost), { reason: "log_lost" });
+      },
+      [tokens.lostLogs],
+    );
+    bind(tokens.readiness).toResolvedValue(
+      (payments, locks, gateway) => {
+        const probes = { store: () => payments.ping(), locks, gateway };
+        return Object.fromEntries(
+          Object.entries(probes).flatMap(([name, probe]) => (probe ? [[name, probe]] : [])),
+        );
+      },
+      [tokens.payments, tokens.lockProbe, tokens.gatewayProbe],
+    );
+    bind(tokens.serverMetrics).toResolvedValue(serverMetrics, [
+      tokens.metrics,
+      tokens.payments,
+      tokens.storeConnections,
+    ]);
+    bind(tokens.httpApp).toResolvedValue(
+      ...assembles(createHttpApp, {
+        ...liveUseCases,
+        ...callerUseCases,
+        eventFeed: tokens.eventFeed,
+        readers: WaitingReaders,
+        lockTimeouts: tokens.lockTimeouts,
+        lockQueues: tokens.lockQueues,
+        readiness: tokens.readiness,
+        lifecycle: Lifecycle,
+        logger: tokens.logger,
+        metrics: tokens.serverMetrics,
+        version: tokens.version,
+        webhooks: tokens.webhooks,
+        sandboxes: tokens.sandboxes,
+        gatewayMoves: tokens.gatewayMoves,
+      }),
+    );
+    bind(tokens.httpServer).toResolvedValue((app) => createHttpServer(app), [tokens.httpApp]);
+    bind(tokens.backgroundWork).toResolvedValue(
+      ({ settings }, expire, reconcile, logger) =>
+        new BackgroundWork({
+          passes: [
+            { name: "expire", run: (signal) => expire.execute(signal) },
+            { name: "reconcile", run: (signal) => reconcile.execute(signal) },
+          ],
+          intervalMs: settings.passInterval.value * 1_000,
+          sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
+          onReport: (pass, report) => {
+            if (report.done + report.failed > 0) logger.info({ pass, ...report }, "background pass");
+          },
+          onError: (pass, error) => {
+            logger.error({ err: error, pass }, "a background pass failed; the next one tries again");
+          },
+        }),
+      [
+        tokens.configuration,
+        liveUseCases.expireAuthorizations,
+        liveUseCases.reconcileOperations,
+        tokens.logger,
+      ],
+    );
+  });
+}

@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { join, parse } from "node:path";
+import type { ApiKeyStore } from "../../../application/ports/api-key-store";
+import type { Clock } from "../../../application/ports/clock";
+import type { EventFeed } from "../../../application/ports/events/event-feed";
+import { StoreUnavailableError, type PaymentRepository } from "../../../application/ports/payment-repository";
+import type { WebhookStore } from "../../../application/ports/events/webhook-store";
+import type { StoreMigration } from "../../../application/ports/store-migration";
+import type { StoreSetting } from "../../configuration/adapter-urls";
+import type { Effective } from "../../configuration/setting-source";
+import type { GatewayLedger } from "../../gateways/simulated/ledgers/gateway-ledger";
+import { InMemoryGatewayLedger } from "../../gateways/simulated/ledgers/in-memory-gateway-ledger";
+import { PostgresGatewayLedger } from "../../gateways/simulated/ledgers/postgres-gateway-ledger";
+import { SqliteGatewayLedger } from "../../gateways/simulated/ledgers/sqlite-gateway-ledger";
+import { PublicationsHeard } from "../../persistence/events/publications-heard";
+import { InMemoryApiKeyStore } from "../../persistence/memory/in-memory-api-key-store";
+import { InMemoryPaymentRepository } from "../../persistence/memory/in-memory-payment-repository";
+import { InMemoryWebhookStore } from "../../persistence/memory/in-memory-webhook-store";
+import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
+import { PostgresMigration } from "../../persistence/postgres/postgres-migration";
+import { PostgresEventFeed } from "../../persistence/postgres/postgres-event-feed";
+import { PostgresPaymentRepository } from "../../persistence/postgres/postgres-payment-repository";
+import { PostgresWebhookStore } from "../../persistence/postgres/postgres-webhook-store";
+import { RememberedApiKeys } from "../../persistence/remembered-api-keys";
+import { SqlApiKeyStore } from "../../persistence/sql/sql-api-key-store";
+import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
+import { SqliteDatabase } from "../../persistence/sqlite/sqlite-database";
+import { SqliteMigration } from "../../persistence/sqlite/sqlite-migration";
+import { SqliteEventFeed } from "../../persistence/sqlite/sqlite-event-feed";
+import { SqlitePaymentRepository } from "../../persistence/sqlite/sqlite-payment-repository";
+import { SqliteWebhookStore } from "../../persistence/sqlite/sqlite-webhook-store";
+import type { Closers } from "./closers";
+
+/** Everything that lives in the store, opened. */
+export interface OpenStore {
+  readonly payments: PaymentRepository;
+  readonly eventFeed: EventFeed;
+  readonly webhooks: WebhookStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly migration: StoreMigration;
+  /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
+  readonly openGatewayLedger: () => Promise<GatewayLedger>;
+  /** How the pool is doing, where there is one. */
+  readonly connections?: () => PostgresDatabase["connections"];
+  /** Of the files that are open: what an unclean stop has cost them. */
+  readonly lostLogs: () => readonly LostLog[];
+}
+
+export interface StoreOptions {
+  /** Where the store has a pool: its connections at most, in this process. */
+  readonly maxConnections?: number;
+  /** Where the store is a file: go on although its log was lost. */
+  readonly acceptLostLog?: boolean;
+}
+
+/** A mistyped path would look like a store without anything in it, and would leave one behind. */
+export function assertStoreExists({
+  value,
+  source,
+}: Pick<Effective<StoreSetting>, "value" | "source">): void {
+  if (value.kind !== "sqlite" || existsSync(value.file)) return;
+  throw new StoreUnavailableError(
+    `there is no store at ${value.file} (${source}): check the path; holdfast serve and holdfast keys create make a new one`,
+  );
+}
+
+export async function openStore(
+  setting: StoreSetting,
+  clock: Clock,
+  closers: Closers,
+  options: StoreOptions = {},
+): Promise<OpenStore> {
+  const heard = new PublicationsHeard();
+  const onPublished = () => heard.published();
+  switch (setting.kind) {
+    case "memory": {
+      const payments = new InMemoryPaymentRepository();
+      return {
+        payments,
+        eventFeed: payments.feed,
+        webhooks: new InMemoryWebhookStore((event) => payments.feed.append([event])),
+        apiKeys: new InMemoryApiKeyStore(),
+        migration: { migrate: async () => ({ from: 0, to: 0 }) },
+        lostLogs: () => [],
+        openGatewayLedger: async () => new InMemoryGatewayLedger(),
+      };
+    }
+    case "sqlite": {
+      const lostLogs: LostLog[] = [];
+      const note = ({ lostLog }: { readonly lostLog: LostLog | null }) => {
+        if (lostLog !== null) lostLogs.push(lostLog);
+      };
+      const sqlite = await SqliteDatabase.open(setting.file, options);
+      note(sqlite);
+      closers.add(() => sqlite.close());
+      return {
+        payments: new SqlitePaymentRepository(sqlite, onPublished),
+        eventFeed: new SqliteEventFeed(sqlite, heard),
+        webhooks: new SqliteWebhookStore(sqlite, onPublished),
+        apiKeys: remembered(new SqlApiKeyStore(sqlite)),
+        migration: new SqliteMigration(sqlite, clock),
+        lostLogs: () => lostLogs,
+        openGatewayLedger: async () => {
+          const ledger = await SqliteGatewayLedger.open(gatewayFileBeside(setting.file), options);
+          note(ledger);
+          closers.add(() => ledger.close());
+          return ledger;
+        },
+      };
+    }
+    case "postgres": {
+      const postgres = new PostgresDatabase(setting.url, options);
+      closers.add(() => postgres.close());
+      return {
+        payments: new PostgresPaymentRepository(postgres, onPublished),
+        eventFeed: new PostgresEventFeed(postgres, heard),
+        webhooks: new PostgresWebhookStore(postgres, onPublished),
+        apiKeys: remembered(new SqlApiKeyStore(postgres)),
+        migration: new PostgresMigration(postgres, clock),
+        connections: () => postgres.connections,
+        lostLogs: () => [],
+        openGatewayLedger: async () => {
+          const ledger = await PostgresGatewayLedger.open(setting.url);
+          closers.add(() => ledger.close());
+          return ledger;
+        },
+      };
+    }
+  }
+}
+
+function remembered(store: ApiKeyStore): ApiKeyStore {
+  return new RememberedApiKeys(store, () => performance.now());
+}
+
+/** `data/holdfast.db` → `data/holdfast.gateway.db` */
+export function gatewayFileBeside(file: string): string {
+  const { dir, name, ext } = parse(file);
+  return join(dir, `${name}.gateway${ext}`);
+}
+
+/** `data/holdfast.db` → `data/holdfast.secrets-key` */
+export function secretsKeyFileBeside(file: string): string {
+  const { dir, name } = parse(file);
+  return join(dir, `${name}.secrets-key`);
+}

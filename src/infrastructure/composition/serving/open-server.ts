@@ -1,0 +1,32 @@
+import type { LeaseSettings } from "../../locking/lease/protocol/lease-settings";
+import type { Application } from "../opening/open-application";
+import { openSandboxes } from "../opening/open-sandboxes";
+import { openWebhooks } from "../opening/open-webhooks";
+import { serverModule } from "../container/server-module";
+import { tokens } from "../container/tokens";
+import { advertisedUrl } from "./own-url";
+import { refuseOpenDoor, refuseSilentLocks } from "./refusals";
+
+/** Adds what only a server has, or closes the application and says why there cannot be one. */
+export async function openServer(
+  { container, close }: Application,
+  version: string,
+  sandboxLease?: Partial<LeaseSettings>,
+): Promise<void> {
+  try {
+    await refuseOpenDoor(container);
+    await refuseSilentLocks(container);
+    const webhooks = await openWebhooks(container);
+    container.get(tokens.closers).add(() => webhooks.close());
+    const { settings } = container.get(tokens.configuration);
+    const ownUrl = () => advertisedUrl(settings, container.get(tokens.httpServer));
+    const sandboxes =
+      settings.sandboxLimit.value > 0
+        ? await openSandboxes(container, ownUrl, webhooks.forSandboxes, sandboxLease)
+        : undefined;
+    container.load(serverModule(version, webhooks, sandboxes));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type { ApiKey, ApiKeyStore, NewApiKey } from "../../../application/ports/api-key-store";
+import type { MerchantId } from "../../../domain/identifiers";
+import { toDate, toDateOrNull, toMs } from "./payment-rows";
+import { PreparedQuery } from "./prepared-query";
+import type { SqlDatabase } from "./sql-database";
+import type { ApiKeyRow } from "./tables";
+
+type ShownRow = Omit<ApiKeyRow, "secret_hash">;
+
+const columns = ["id", "merchant_id", "operator", "name", "prefix", "created_at", "revoked_at"] as const;
+
+/**
+ * API keys beside the payments. Reads the store for each question, so a revoked key is refused at once.
+ * Survives what the store survives; keys are revoked, never deleted.
+ * Not for secrets: it has their hashes only.
+ */
+export class SqlApiKeyStore implements ApiKeyStore {
+  private readonly bySecretHash: PreparedQuery<{ secretHash: string }, ShownRow>;
+  private readonly first: PreparedQuery<object, { id: string }>;
+  private everCreated = false;
+
+  constructor(private readonly database: SqlDatabase) {
+    const db = database.queries;
+    this.bySecretHash = new PreparedQuery((arg) =>
+      db
+        .selectFrom("api_keys")
+        .select(columns)
+        .where("secret_hash", "=", arg("secretHash"))
+        .where("revoked_at", "is", null),
+    );
+    this.first = new PreparedQuery(() => db.selectFrom("api_keys").select("id").limit(1));
+  }
+
+  async create(key: NewApiKey): Promise<ApiKey> {
+    const { secretHash, ...shown } = key;
+    await this.database.rows(
+      this.database.queries
+        .insertInto("api_keys")
+        .values({
+          id: key.id,
+          merchant_id: key.merchant,
+          operator: key.operator ? 1n : 0n,
+          name: key.name,
+          prefix: key.prefix,
+          secret_hash: secretHash,
+          created_at: toMs(key.createdAt),
+          revoked_at: null,
+        })
+        .compile(),
+    );
+    return { ...shown, revokedAt: null };
+  }
+
+  async list(): Promise<readonly ApiKey[]> {
+    const all = this.database.queries
+      .selectFrom("api_keys")
+      .select(columns)
+      .orderBy("created_at")
+      .orderBy("id");
+    return (await this.database.rows(all.compile(), "list")).map(toApiKey);
+  }
+
+  async revoke(id: string, at: Date): Promise<ApiKey | null> {
+    const revoked = this.database.queries
+      .updateTable("api_keys")
+      .set((row) => ({ revoked_at: row.fn.coalesce("revoked_at", row.val(toMs(at))) }))
+      .where("id", "=", id)
+      .returning(columns);
+    const [row] = await this.database.rows(revoked.compile());
+    return row === undefined ? null : toApiKey(row);
+  }
+
+  async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
+    const [row] = await this.database.rows(this.bySecretHash.with({ secretHash }));
+    return row === undefined ? null : toApiKey(row);
+  }
+
+  async anyEverCreated(): Promise<boolean> {
+    this.everCreated ||= (await this.database.rows(this.first.with({}))).length > 0;
+    return this.everCreated;
+  }
+}
+
+function toApiKey(row: ShownRow): ApiKey {
+  return {
+    id: row.id,
+    merchant: row.merchant_id as MerchantId,
+    operator: row.operator === 1n,
+    name: row.name,
+    prefix: row.prefix,
+    createdAt: toDate(row.created_at),
+    revokedAt: toDateOrNull(row.revoked_at),
+  };
+}

@@ -1,0 +1,1 @@
+export { VirtualLockClock } from "../../../src/infrastructure/locking/testing/virtual-lock-clock";

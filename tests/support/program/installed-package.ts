@@ -1,0 +1,76 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { builtProgram } from "./built-program";
+
+const root = join(__dirname, "..", "..", "..");
+const WITHIN_MS = 120_000;
+
+/** A project of another author in which the packed package is installed, with the dependencies that it names. */
+export class InstalledPackage {
+  private constructor(readonly project: string) {}
+
+  static async install(): Promise<InstalledPackage> {
+    const built = dirname(dirname(await builtProgram()));
+    const project = mkdtempSync(join(tmpdir(), "holdfast-package-"));
+    const modules = join(project, "node_modules");
+    mkdirSync(join(modules, "holdfast"), { recursive: true });
+    const packed = execFileSync(
+      "npm",
+      ["pack", "--silent", "--ignore-scripts", "--pack-destination", project],
+      { cwd: built, encoding: "utf8" },
+    );
+    execFileSync("tar", ["-xzf", packed.trim(), "-C", "node_modules/holdfast", "--strip-components=1"], {
+      cwd: project,
+    });
+    const { dependencies } = JSON.parse(readFileSync(join(modules, "holdfast", "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
+    };
+    for (const name of [...Object.keys(dependencies), "@types/node"]) {
+      mkdirSync(dirname(join(modules, name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(modules, name));
+    }
+    return new InstalledPackage(project);
+  }
+
+  write(name: string, text: string): string {
+    writeFileSync(join(this.project, name), text);
+    return name;
+  }
+
+  /** What a program of the project prints. */
+  node(...args: string[]): string {
+    return execFileSync(process.execPath, args, { cwd: this.project, encoding: "utf8" }).trim();
+  }
+
+  /** As `node`, while the test goes on: it may be what the program talks to. */
+  async run(file: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+      cwd: this.project,
+      env: { ...process.env, ...env },
+      timeout: WITHIN_MS,
+    });
+    return stdout.trim();
+  }
+
+  /** Type-checks the files strictly, and leaves JavaScript beside them. */
+  compile(files: readonly string[]): void {
+    this.write(
+      "tsconfig.json",
+      JSON.stringify({
+        compilerOptions: { strict: true, module: "node20", target: "es2022", types: ["node"] },
+        files,
+      }),
+    );
+    execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", "."], {
+      cwd: this.project,
+      encoding: "utf8",
+    });
+  }
+
+  remove(): void {
+    rmSync(this.project, { recursive: true, force: true });
+  }
+}

@@ -1,1 +1,0 @@
-export { VirtualLockClock } from "../../src/infrastructure/locking/testing/virtual-lock-clock";

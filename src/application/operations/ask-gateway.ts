@@ -4,7 +4,7 @@ import type { Payment } from "../../domain/payment/payment";
 import type { EventData } from "../../domain/payment/events";
 import type { AuthorizationLookup, LookupAnswer } from "../ports/authorization-lookup";
 import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../ports/payment-gateway";
-import { budgets } from "../budgets";
+import { budgets } from "../time-budgets";
 import { inTime } from "./in-time";
 
 /** Sends an operation's gateway key. What does not come back in time, or fails in a way the port forbids, is unknown. */

@@ -7,7 +7,7 @@ import type { FindAnswer, RecordedAnswer } from "../ports/payment-gateway";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { find, gatewayTrace } from "./ask-gateway";
 import { stepNow, type OperationContext, type UnderLock } from "./operation-context";
-import type { Resolved } from "./resolve-operation";
+import type { Resolved } from "./find-or-resend";
 import { settleOperation } from "./settle-operation";
 
 /**

@@ -9,7 +9,7 @@ import {
   VersionConflictError,
   type StoredPayment,
 } from "../ports/payment-repository";
-import { budgets } from "../budgets";
+import { budgets } from "../time-budgets";
 import { inTime } from "./in-time";
 import { stepNow, type OperationContext } from "./operation-context";
 

@@ -19,12 +19,12 @@ import {
   type StoreUnavailableError,
 } from "../ports/payment-repository";
 import type { Caller } from "./caller";
-import { MAX_DECISIONS } from "./decided-anew";
+import { MAX_DECISIONS } from "./retry-on-conflict";
 import { isInDoubt, lookAgain } from "./in-doubt";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "./operation-context";
 import { outcomeOf, type OperationOutcome } from "./operation-outcome";
 import { withPaymentLock } from "./payment-lock";
-import { resolveAsFarAsPossible } from "./resolve-operation";
+import { findOrResendIfPossible } from "./find-or-resend";
 import { sendIntent, type Intent } from "./send-intent";
 
 /** One kind of movement, for one request: all that differs between authorize, capture, void and refund. */
@@ -120,7 +120,7 @@ async function ownOutcome(visit: Visit, seen: StoredPayment): Promise<OperationO
   if (own === null) return null;
   if (isFinished(own)) return outcomeOf(seen.payment, own.id, false);
   if (!isOpen(own)) return null;
-  const { stored } = await resolveAsFarAsPossible(visit, seen, own.id);
+  const { stored } = await findOrResendIfPossible(visit, seen, own.id);
   return outcomeOf(stored.payment, own.id, false);
 }
 
@@ -133,7 +133,7 @@ async function clearTheWay(
   const inTheWay = openOperationOf(seen.payment);
   if (inTheWay === undefined || isRelease(inTheWay)) return "free";
   if (questions === 0) throw inProgress(seen.payment, inTheWay);
-  const { stored, by } = await resolveAsFarAsPossible(visit, seen, inTheWay.id);
+  const { stored, by } = await findOrResendIfPossible(visit, seen, inTheWay.id);
   // What was sent again has taken its time, whatever came of it.
   const isFree = by === "find" && openOperationOf(stored.payment) === undefined;
   if (!isFree) throw inProgress(seen.payment, inTheWay);

@@ -1,4 +1,4 @@
-import { budgets } from "../budgets";
+import { budgets } from "../time-budgets";
 
 /** How long a caller is willing to wait for a lock: whole milliseconds (0 = one attempt), or without end. */
 export type LockTimeout = number | "infinite";

@@ -4,7 +4,7 @@ import { openOperationOf } from "../../domain/payment/payment";
 import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
 import { stepNow, underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
-import { resolveOperation } from "../operations/resolve-operation";
+import { findOrResend } from "../operations/find-or-resend";
 import type { LockHold, LockProvider } from "../ports/lock-provider";
 import type { LapsedAuthorization } from "../ports/payment-repository";
 
@@ -50,7 +50,7 @@ export class ExpireAuthorizations {
     const expired = await operations.payments.save(expire(payment, step), version);
     const release = openOperationOf(expired.payment);
     // If this fails, the release stays due and the reconciler goes on with it.
-    if (release !== undefined) await resolveOperation(work, expired, release.id);
+    if (release !== undefined) await findOrResend(work, expired, release.id);
     return true;
   }
 

@@ -5,7 +5,7 @@ import { PaymentError } from "../../domain/payment/errors";
 import { compare, observe } from "../../domain/payment/observation";
 import { find, gatewayTrace } from "../operations/ask-gateway";
 import type { OperatorCaller } from "../operations/caller";
-import { decidedAnew } from "../operations/decided-anew";
+import { retryOnConflict } from "../operations/retry-on-conflict";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import type { LockProvider } from "../ports/lock-provider";
@@ -89,7 +89,7 @@ export class ObservePayment {
     paymentId: PaymentId,
     answers: readonly Answered[],
   ): Promise<StoredPayment> {
-    return decidedAnew(paymentId, async () => {
+    return retryOnConflict(paymentId, async () => {
       const stored = await this.mustFind(paymentId);
       const step = stepNow(context, trace);
       const next = answers.reduce((payment, { operation, seen }) => {

@@ -4,7 +4,7 @@ import { operationOf } from "../../domain/payment/payment";
 import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
 import { underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
-import { resolveOperation } from "../operations/resolve-operation";
+import { findOrResend } from "../operations/find-or-resend";
 import type { LockHold, LockProvider } from "../ports/lock-provider";
 import type { DueOperation } from "../ports/payment-repository";
 
@@ -40,7 +40,7 @@ export class ReconcileOperations {
     const operation = operationOf(stored.payment, operationId);
     if (operation === undefined || !isOpen(operation)) return false;
     const work = underLock(this.operations, hold, { reconciler: true });
-    const { by } = await resolveOperation(work, stored, operationId);
+    const { by } = await findOrResend(work, stored, operationId);
     return by !== "row";
   }
 }

@@ -6,12 +6,12 @@ import { TWO_ANSWERS, type EventData, type PaymentEvent } from "../../domain/pay
 import type { ReviewVerdict } from "../../domain/payment/facts";
 import { resolveReview, underReview } from "../../domain/payment/review";
 import type { OperatorCaller } from "../operations/caller";
-import { decidedAnew } from "../operations/decided-anew";
+import { retryOnConflict } from "../operations/retry-on-conflict";
 import { find, gatewayTrace } from "../operations/ask-gateway";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
-import { resolveAsFarAsPossible } from "../operations/resolve-operation";
+import { findOrResendIfPossible } from "../operations/find-or-resend";
 import type { LockProvider } from "../ports/lock-provider";
 import {
   DuplicateAuthorizationError,
@@ -138,7 +138,7 @@ export class ReviewOperations {
     // Never sent: the verdict is about what the gateway has by now.
     const seen = await find(context.gateway, free.payment, operation);
     const told: EventData = { ...trace, ...gatewayTrace("find", operation, seen) };
-    return decidedAnew(paymentId, async () => {
+    return retryOnConflict(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
       const decided = resolveReview(payment, operationId, { verdict, seen }, stepNow(context, told));
       try {
@@ -176,7 +176,7 @@ export class ReviewOperations {
     const operation = operationOf(stored.payment, operationId);
     const isToBeDecided = operation !== undefined && isInReview(operation);
     if (!isToBeDecided || open === undefined || open.id === operationId) return stored;
-    const { stored: after, by } = await resolveAsFarAsPossible(work, stored, open.id);
+    const { stored: after, by } = await findOrResendIfPossible(work, stored, open.id);
     const stillOpen = openOperationOf(after.payment);
     const isFree = stillOpen === undefined || stillOpen.id === operationId;
     // What was sent just now has taken its time: a further question would outlast the budget of those who wait.

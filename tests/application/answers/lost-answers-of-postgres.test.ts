@@ -1,5 +1,5 @@
 import type { OperationOutcome } from "../../../src/application/operations/operation-outcome";
-import { budgets } from "../../../src/application/budgets";
+import { budgets } from "../../../src/application/time-budgets";
 import { AuthorizePayment } from "../../../src/application/use-cases/authorize-payment";
 import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
 import { parseIdempotencyKey, type PaymentId } from "../../../src/domain/identifiers";

@@ -1,7 +1,7 @@
 import { openOperationOf, amountCaptured } from "../../../src/domain/payment/payment";
 import { LockLostError, LockUnavailableError } from "../../../src/application/ports/lock-errors";
 import type { LockHold, LockProvider } from "../../../src/application/ports/lock-provider";
-import { budgets } from "../../../src/application/budgets";
+import { budgets } from "../../../src/application/time-budgets";
 import {
   StoreUnavailableError,
   VersionConflictError,

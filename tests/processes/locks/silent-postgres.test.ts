@@ -1,4 +1,4 @@
-import { budgets } from "../../../src/application/budgets";
+import { budgets } from "../../../src/application/time-budgets";
 import { builtProgram } from "../../support/program/built-program";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { relayTo, type PostgresRelay } from "../../support/servers/postgres-relay";

@@ -1,5 +1,5 @@
 import { access, constants } from "node:fs/promises";
-import { assertBudgets } from "../../../application/budgets";
+import { assertBudgets } from "../../../application/time-budgets";
 import type { TaskLocks } from "../../../interfaces/cli/backend";
 import { withoutPassword } from "../../configuration/addresses";
 import { ConfigurationError, type Configuration } from "../../configuration/configuration";

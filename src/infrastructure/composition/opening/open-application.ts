@@ -1,5 +1,5 @@
 import { Container } from "inversify";
-import { assertBudgets } from "../../../application/budgets";
+import { assertBudgets } from "../../../application/time-budgets";
 import type { LockObserver } from "../../../application/ports/lock-observer";
 import { defaultLocks, locksBackend, type Configuration } from "../../configuration/configuration";
 import { kindOf } from "../../configuration/lock-catalogue";

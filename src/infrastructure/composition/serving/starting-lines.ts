@@ -1,4 +1,4 @@
-import { longestHoldMs } from "../../../application/budgets";
+import { longestHoldMs } from "../../../application/time-budgets";
 import type { StoreSetting } from "../../configuration/adapter-urls";
 import { withoutPassword } from "../../configuration/addresses";
 import type { Configuration } from "../../configuration/configuration";

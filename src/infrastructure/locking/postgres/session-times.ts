@@ -1,4 +1,4 @@
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 
 /** Two clocks, timers that ring late, and the way of the last answer. */
 const RESERVE_MS = 1_000;

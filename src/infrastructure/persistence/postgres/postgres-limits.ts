@@ -1,4 +1,4 @@
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 
 /** What is asked of the database, by how long its answer is worth waiting for. */
 export type StatementClass = "save" | "read" | "list";

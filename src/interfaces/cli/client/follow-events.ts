@@ -1,4 +1,4 @@
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 import type { ServerClient } from "./server-client";
 import { isWorthRepeating } from "./server-errors";
 

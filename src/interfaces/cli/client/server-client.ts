@@ -1,4 +1,4 @@
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 import { problemOf, ServerRefusal, UnreachableServerError } from "./server-errors";
 
 /** Where client commands find their server, and as whom they ask. */

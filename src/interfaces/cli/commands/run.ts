@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 import { LockCancelledError, LockError, LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { TaskLocks } from "../backend";
 import type { CommandContext } from "../cli";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 import type { Caller } from "../../../application/operations/caller";
 import type { LockTimeoutPolicy } from "../../../application/ports/lock-timeout";
 import { outcomeUnknown } from "../../../application/ports/payment-repository";

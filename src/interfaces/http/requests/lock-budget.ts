@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { budgets, longestHoldMs } from "../../../application/budgets";
+import { budgets, longestHoldMs } from "../../../application/time-budgets";
 import type { LockTimeoutPolicy, ResolvedLockTimeout } from "../../../application/ports/lock-timeout";
 
 /** What a request's 30 s leave for waiting: once inside, it must still be able to finish. */

@@ -1,6 +1,6 @@
 import type { Express } from "express";
 import { createServer, type Server } from "node:http";
-import { budgets } from "../../../application/budgets";
+import { budgets } from "../../../application/time-budgets";
 import { oneAtATime } from "./one-at-a-time";
 import { SlowCallers } from "./slow-callers";
 

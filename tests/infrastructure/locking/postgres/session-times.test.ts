@@ -1,4 +1,4 @@
-import { budgets } from "../../../../src/application/budgets";
+import { budgets } from "../../../../src/application/time-budgets";
 import type { LockHold } from "../../../../src/application/ports/lock-provider";
 import { systemLockClock, type LockClock } from "../../../../src/infrastructure/locking/lock-clock";
 import { PostgresLockProvider } from "../../../../src/infrastructure/locking/postgres/postgres-lock-provider";

@@ -15,7 +15,7 @@ import {
 import { PostgresMigration } from "../../../../src/infrastructure/persistence/postgres/postgres-migration";
 import { PostgresPaymentRepository } from "../../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
 import { SystemClock } from "../../../../src/infrastructure/time/system-clock";
-import { budgets } from "../../../../src/application/budgets";
+import { budgets } from "../../../../src/application/time-budgets";
 import { CONNECT_MS, GOODBYE_MS } from "../../../../src/infrastructure/persistence/postgres/postgres-limits";
 import { migratedPostgres } from "../../../support/servers/migrated-postgres";
 import {

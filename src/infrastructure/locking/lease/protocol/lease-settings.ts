@@ -1,4 +1,4 @@
-import { budgets } from "../../../../application/budgets";
+import { budgets } from "../../../../application/time-budgets";
 
 export interface LeaseSettings {
   /** How long a lease lasts without a renewal. Renewed every third of it. */

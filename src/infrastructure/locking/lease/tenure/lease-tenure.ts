@@ -1,4 +1,4 @@
-import { RENEWALS_PER_LEASE } from "../../../../application/budgets";
+import { RENEWALS_PER_LEASE } from "../../../../application/time-budgets";
 import { LockLostError } from "../../../../application/ports/lock-errors";
 import type { Tenure } from "../../lock-backend";
 import { Loss } from "../../hold/loss";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgets } from "../../../../application/budgets";
+import { budgets } from "../../../../application/time-budgets";
 import { publicEventTypes, type PublicEventType } from "../../../../application/public-events/public-event";
 import { parsePaymentId } from "../../../../domain/identifiers";
 import type { QueryCodes } from "../endpoint";

@@ -1,4 +1,4 @@
-import { assertBudgets, budgets } from "../../src/application/budgets";
+import { assertBudgets, budgets } from "../../src/application/time-budgets";
 import { builtInLockTimeouts } from "../../src/application/ports/lock-timeout";
 import { leaseSettings } from "../../src/infrastructure/locking/lease/protocol/lease-settings";
 

@@ -32,7 +32,7 @@ export interface Resolved {
  * request may still be on its way, and closing it now would let another key move the money a second time. So an
  * accepted intent is sent again, under the same key, until the gateway says what it did.
  */
-export async function resolveOperation(
+export async function findOrResend(
   work: UnderLock,
   stored: StoredPayment,
   operationId: OperationId,
@@ -47,13 +47,13 @@ export async function resolveOperation(
 }
 
 /** The same for who has to answer a caller: where it cannot go on, the operation is open, as it was read. */
-export async function resolveAsFarAsPossible(
+export async function findOrResendIfPossible(
   work: UnderLock,
   stored: StoredPayment,
   operationId: OperationId,
 ): Promise<Resolved> {
   try {
-    return await resolveOperation(work, stored, operationId);
+    return await findOrResend(work, stored, operationId);
   } catch (error) {
     if (error instanceof StoreUnavailableError || error instanceof LockLostError)
       return { stored, by: "row" };

@@ -6,7 +6,7 @@ import { VersionConflictError } from "../ports/payment-repository";
 export const MAX_DECISIONS = 3;
 
 /** Reads, decides and writes; and does so anew if the payment was written in between. */
-export async function decidedAnew<T>(paymentId: PaymentId, decide: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(paymentId: PaymentId, decide: () => Promise<T>): Promise<T> {
   for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
     try {
       return await decide();

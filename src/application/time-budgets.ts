@@ -38,7 +38,8 @@ export function assertBudgets(checked = budgets): void {
     holdMs(checked) < leaseMs &&
     // A command is not asked to end before the second renewal has failed, too.
     (leaseMs / RENEWALS_PER_LEASE) * 2 + endingMs <= leaseMs;
-  if (!inOrder) throw new Error("the built-in time budgets are out of order: see application/time-budgets.ts");
+  if (!inOrder)
+    throw new Error("the built-in time budgets are out of order: see application/time-budgets.ts");
 }
 
 function holdMs({ findMs, sendMs, savesMs }: typeof budgets): number {

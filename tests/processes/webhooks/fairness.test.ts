@@ -7,8 +7,8 @@ import { webhookLimits } from "../../../src/application/webhooks/webhook-limits"
 import { parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers";
 import { UuidV7Generator } from "../../../src/infrastructure/identity/uuid-v7-generator";
 import { InMemoryEventFeed } from "../../../src/infrastructure/persistence/memory/in-memory-event-feed";
-import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/postgres-webhook-store";
-import { SqliteWebhookStore } from "../../../src/infrastructure/persistence/sqlite/sqlite-webhook-store";
+import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/webhooks/postgres-webhook-store";
+import { SqliteWebhookStore } from "../../../src/infrastructure/persistence/sqlite/webhooks/sqlite-webhook-store";
 import type { WebhookStore } from "../../../src/application/ports/events/webhook-store";
 import { AesSecretBox } from "../../../src/infrastructure/secrets/aes-secret-box";
 import { parseSecretsKeys } from "../../../src/infrastructure/secrets/secrets-keys";
@@ -92,6 +92,7 @@ async function lagOfOthers(
     ...context,
     destinations: { assertAllowed: async (url) => url },
     randomBytes,
+    onListening: () => {},
   });
   const names = [...Array.from({ length: ENDPOINTS - 2 }, (_, at) => `m${at}`), "slow", "dead"];
   for (const name of names) {

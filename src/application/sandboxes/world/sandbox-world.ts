@@ -94,7 +94,13 @@ export class SandboxWorld {
     this.reconcile = useCases.reconcileOperations;
     const { destinations, randomBytes } = webhooks;
     this.webhooks = new DispatchWebhooks(webhooks.context);
-    this.webhookEndpoints = new ManageWebhookEndpoints({ ...webhooks.context, destinations, randomBytes });
+    this.webhookEndpoints = new ManageWebhookEndpoints({
+      ...webhooks.context,
+      destinations,
+      randomBytes,
+      // Nothing waits for it here: each delivery looks for itself.
+      onListening: () => {},
+    });
     this.webhookDeliveries = new RedeliverWebhooks({
       ...webhooks.context,
       endpoints: this.webhookEndpoints,
@@ -166,7 +172,7 @@ export class SandboxWorld {
   }
 
   private async nextDue(by: Date): Promise<Date | null> {
-    const webhook = await this.parts.webhooks.context.store.nextDueAt();
+    const webhook = await this.parts.webhooks.context.store.queue.nextDueAt();
     const other = await this.nextDueOfPayments(by);
     if (webhook === null || webhook > by) return other;
     return other === null || webhook < other ? webhook : other;

@@ -20,17 +20,16 @@ export interface CrowdOptions {
   readonly endpoints: number;
 }
 
-/** What the healthy ones take for each: as over a network. */
-const HEALTHY_MS = 25;
+/** What the healthy ones take for each: as over the Internet, and more than a busy machine adds. */
+const HEALTHY_MS = 100;
 const SLOW_MS = 1_000;
 /**
  * Each time it is another endpoint's turn. As many at once as one endpoint may get at once: where it gets fewer, because
  * others have its places, the last of them is late.
  */
 const EVENTS_AT_ONCE = 4;
-const BETWEEN_TURNS_MS = 10;
-/** The two that make trouble get an event each in every second turn: many more than they take. */
-const TROUBLED_TURN = 2;
+/** Sixteen of the others' are under way at a time, and there is room for them. */
+const BETWEEN_TURNS_MS = 25;
 const ARRIVED_WITHIN_MS = 60_000;
 
 /**
@@ -102,8 +101,8 @@ export class CrowdOfEndpoints {
         this.published.set(id, performance.now());
         this.publish(name, id);
       }
-      if (this.turn % TROUBLED_TURN === 0)
-        for (const troubled of ["slow", "dead"]) this.publish(troubled, this.context.ids.nextId());
+      // Many more than they take.
+      for (const troubled of ["slow", "dead"]) this.publish(troubled, this.context.ids.nextId());
       this.turn += 1;
       await pause(BETWEEN_TURNS_MS);
     }

@@ -35,10 +35,10 @@ export async function webhooksFairness(bench: Bench): Promise<void> {
 
 async function measure(bench: Bench, name: string, store: WebhookStore): Promise<void> {
   const endpoints = bench.size(1_000, 10);
-  const events = bench.size(800, 40);
+  const events = bench.size(600, 40);
   const crowd = await CrowdOfEndpoints.open({ store, endpoints });
   try {
-    const { ours, theirs } = await sideBySide(bench.size(11, 1), {
+    const { ours, theirs } = await sideBySide(bench.size(9, 1), {
       theirs: () => crowd.p99Lag(events, { withTrouble: false }),
       ours: () => crowd.p99Lag(events, { withTrouble: true }),
     });

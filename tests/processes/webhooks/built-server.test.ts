@@ -7,6 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { builtProgram } from "../../support/program/built-program";
 import { HoldfastProcess, type Ended } from "../../support/program/holdfast-process";
+import { query } from "../../support/servers/postgres-locks";
 import { describeWithPostgres } from "../../support/servers/servers";
 import { WebhookReceiver } from "../../support/receivers/webhook-receiver";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
@@ -407,11 +408,7 @@ describeWithPostgres("the built server delivers webhooks from PostgreSQL", (serv
       before: key,
       afterwards: { HOLDFAST_SECRETS_KEY: randomBytes(32).toString("base64") },
       lose: () => {},
-      run: async (statement) => {
-        execFileSync("psql", ["--quiet", "--set=ON_ERROR_STOP=1", "--dbname", server.url], {
-          input: statement,
-        });
-      },
+      run: async (statement) => void (await query(server.url, statement)),
     });
   });
 

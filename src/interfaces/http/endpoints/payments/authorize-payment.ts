@@ -9,7 +9,7 @@ import { endpoint } from "../endpoint";
 import { asCallerInWorld, howItStands, keyProblems, lockProblems } from "./movement";
 import { onePaymentAnswer } from "./payment-answers";
 import { labelsFrom, labelsIn } from "./payment-labels";
-import type { PaymentParts, PaymentUseCases } from "./payment-parts";
+import type { PaymentParts, PaymentWorld } from "./payment-parts";
 import { publicPayment } from "../../../../application/public-events/public-payment";
 
 const DAY_SECONDS = 86_400;
@@ -108,7 +108,7 @@ export const authorizePayment = endpoint<PaymentParts>()({
   },
 });
 
-function begin(world: PaymentUseCases, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
+function begin(world: PaymentWorld, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
   const own = { idempotencyKey, ...labelsFrom(wanted) };
   if ("gatewayReference" in wanted) {
     const { gatewayReference, expiresIn = null } = wanted;

@@ -7,7 +7,7 @@ import { IN_PROGRESS_SECONDS, type ProblemCode } from "../../problems/problem-ta
 import { asCaller } from "../../requests/as-caller";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint, type Asked, type DocumentedEndpoint, type Endpoint } from "../endpoint";
-import type { PaymentParts, PaymentUseCases } from "./payment-parts";
+import type { PaymentParts, PaymentWorld } from "./payment-parts";
 import { publicOperation, publicPayment } from "../../../../application/public-events/public-payment";
 
 export const keyProblems: readonly ProblemCode[] = [
@@ -43,7 +43,7 @@ interface Movement<Body extends z.ZodType> extends Pick<
   readonly done: string;
   readonly answer: z.ZodType;
   readonly move: (
-    world: PaymentUseCases,
+    world: PaymentWorld,
     command: Given<z.output<Body>> & {
       readonly paymentId: PaymentId;
       readonly idempotencyKey: IdempotencyKey;
@@ -98,7 +98,7 @@ export function movement<Body extends z.ZodType<object>>({
 export function asCallerInWorld(
   { request, response }: Pick<Asked, "request" | "response">,
   parts: PaymentParts,
-  move: (world: PaymentUseCases, caller: Caller) => Promise<OperationOutcome>,
+  move: (world: PaymentWorld, caller: Caller) => Promise<OperationOutcome>,
 ): Promise<OperationOutcome> {
   return parts.inWorld((world) => asCaller(request, response, parts, (caller) => move(world, caller)));
 }

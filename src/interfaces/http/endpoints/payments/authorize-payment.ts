@@ -6,7 +6,7 @@ import { requestSchema } from "../../openapi/schema-names";
 import { amountIn, currencyIn, text } from "../../requests/wire-values";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint } from "../endpoint";
-import { asCallerInWorld, howItStands, keyProblems, lockProblems } from "./movement";
+import { asCallerInWorld, statusAndHeaders, keyProblems, lockProblems } from "./movement";
 import { onePaymentAnswer } from "./payment-answers";
 import { labelsFrom, labelsIn } from "./payment-labels";
 import type { PaymentParts, PaymentWorld } from "./payment-parts";
@@ -98,7 +98,7 @@ export const authorizePayment = endpoint<PaymentParts>()({
   async handle(asked, parts) {
     const { request, body, key } = asked;
     const outcome = await asCallerInWorld(asked, parts, (world, caller) => begin(world, body, key, caller));
-    const stands = howItStands(outcome);
+    const stands = statusAndHeaders(outcome);
     const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.facts.id}`;
     return {
       ...stands,

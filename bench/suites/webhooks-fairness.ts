@@ -45,7 +45,7 @@ async function measure(bench: Bench, name: string, store: WebhookStore): Promise
     bench.report(
       compare({
         suite: "webhooks-fairness",
-        work: `p99 lag of ${endpoints - 2} webhook endpoints, one dead and one slow beside them, ${name}`,
+        work: `p99 lag of ${endpoints - 2} webhooks beside a dead and a slow one, ${name}`,
         against: "the same while those two are healthy",
         atMost: 2,
         ours,

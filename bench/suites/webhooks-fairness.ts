@@ -1,8 +1,8 @@
 // What one dead and one slow webhook endpoint cost the others: the same work in one run, in turns while the two are healthy
 // and while they are not.
 import type { WebhookStore } from "../../src/application/ports/events/webhook-store";
-import { PostgresWebhookStore } from "../../src/infrastructure/persistence/postgres/postgres-webhook-store";
-import { SqliteWebhookStore } from "../../src/infrastructure/persistence/sqlite/sqlite-webhook-store";
+import { PostgresWebhookStore } from "../../src/infrastructure/persistence/postgres/webhooks/postgres-webhook-store";
+import { SqliteWebhookStore } from "../../src/infrastructure/persistence/sqlite/webhooks/sqlite-webhook-store";
 import { CrowdOfEndpoints } from "../../tests/support/receivers/crowd-of-endpoints";
 import { migratedPostgres } from "../../tests/support/servers/migrated-postgres";
 import { postgresAnswers } from "../../tests/support/servers/probes";

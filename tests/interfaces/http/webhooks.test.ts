@@ -23,7 +23,12 @@ describe("webhook endpoints over HTTP", () => {
     const destinations = new GuardedDestinations({ http: false, private: false }, (_host, done) =>
       done(null, []),
     );
-    const endpoints = new ManageWebhookEndpoints({ ...webhooks.context, destinations, randomBytes });
+    const endpoints = new ManageWebhookEndpoints({
+      ...webhooks.context,
+      destinations,
+      randomBytes,
+      onListening: () => {},
+    });
     http = await new HttpWorld({
       app: { webhooks: { webhookEndpoints: endpoints, webhookDeliveries: webhooks.deliveries } },
     }).open();

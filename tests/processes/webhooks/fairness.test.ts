@@ -1,6 +1,6 @@
 import type { WebhookStore } from "../../../src/application/ports/events/webhook-store";
-import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/postgres-webhook-store";
-import { SqliteWebhookStore } from "../../../src/infrastructure/persistence/sqlite/sqlite-webhook-store";
+import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/webhooks/postgres-webhook-store";
+import { SqliteWebhookStore } from "../../../src/infrastructure/persistence/sqlite/webhooks/sqlite-webhook-store";
 import { CrowdOfEndpoints } from "../../support/receivers/crowd-of-endpoints";
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describeWithPostgres } from "../../support/servers/servers";

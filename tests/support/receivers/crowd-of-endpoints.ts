@@ -79,6 +79,8 @@ export class CrowdOfEndpoints {
       ...context,
       destinations: { assertAllowed: async (url) => url },
       randomBytes,
+      // All are there before the dispatcher begins.
+      onListening: () => {},
     });
     const others = Array.from({ length: count - 2 }, (_, at) => `m${at}`);
     for (const name of [...others, "slow", "dead"]) {
@@ -143,8 +145,10 @@ export class CrowdOfEndpoints {
     for (const answer of this.held.splice(0)) answer();
     const { store, feed, clock } = this.context;
     await this.until(async () => {
-      const { position } = await store.fanOutState();
-      return position === (await feed.latest()) && (await store.backlog(clock.now())).oldestDueAt === null;
+      const { position } = await store.fanOut.state();
+      return (
+        position === (await feed.latest()) && (await store.queue.backlog(clock.now())).oldestDueAt === null
+      );
     });
   }
 

@@ -39,7 +39,7 @@ export const catchUpWithGateway = endpoint<CatchUpParts>()({
   access: "operator",
   body: catchUpBody,
   answers: { 200: { description: "One page, the newest events first.", schema: caughtUpAnswer } },
-  problems: ["gateway_unavailable"],
+  problems: ["gateway_unavailable", "route_not_found"],
   async handle({ body: { since, cursor } }, { catchUp }) {
     const { events, accepted, next } = await catchUp.page(since, cursor ?? null);
     return { status: 200, body: { events, accepted, nextCursor: next } };

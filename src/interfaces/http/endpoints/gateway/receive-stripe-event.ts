@@ -50,6 +50,7 @@ export const receiveStripeEvent = endpoint<ReceiveParts>()({
     "malformed_request",
     "body_too_large",
     "service_unavailable",
+    "route_not_found",
   ],
   async handle({ request, response }, { receiveGatewayEvent }) {
     const receive = receiveGatewayEvent.expect(request.get("stripe-signature"));

@@ -19,7 +19,7 @@ export async function settleByAsking(work: UnderLock, stored: StoredPayment): Pr
   const { context, trace } = work;
   const found = await find(context.gateway, stored.payment, operation);
   if (found.outcome === "unknown") return false;
-  if (!settles(found, operation)) return true;
+  if (!settles(found)) return true;
   const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
   const after = await settleOperation(context, stored, {
     operationId: operation.id,
@@ -34,10 +34,9 @@ function canBeAskedAbout(operation: Operation): boolean {
   return operation.firstSentAt !== null && !isReopenedByContradiction(operation);
 }
 
-/** What does not fit brings an operation before a person, and does not end a review. */
+/** What does not fit brings an operation before a person, and is no answer that would end a review. */
 function settles(
   found: FindAnswer,
-  { status }: Operation,
 ): found is Extract<FindAnswer, { outcome: "succeeded" | "declined" | "authorization_gone" | "mismatch" }> {
-  return isRecorded(found) || (found.outcome === "mismatch" && status !== "needs_review");
+  return isRecorded(found) || found.outcome === "mismatch";
 }

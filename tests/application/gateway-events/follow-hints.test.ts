@@ -93,7 +93,7 @@ describe("a hint", () => {
     const id = await world.payments.authorize(CARD);
     world.standIn.arm("capture", "lands_late");
     await world.payments.capture(id, "c");
-    for (const _ of Array(10)) world.standIn.arm("capture", "silent_before_acting");
+    world.standIn.arm("capture", ...Array.from({ length: 10 }, () => "silent_before_acting" as const));
     for (let n = 0; n < 8; n += 1) {
       world.payments.clock.advance(8 * 3_600_000);
       await world.payments.reconcile();

@@ -15,11 +15,10 @@ import { WorkOnHints } from "../../../src/application/gateway-events/work-on-hin
 import type { HintStore } from "../../../src/application/ports/gateway-events/hint-store";
 import { ObservePayment } from "../../../src/application/use-cases/observe-payment";
 import { StripeWebhook } from "../../../src/infrastructure/gateways/stripe/events/stripe-webhook";
-import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
 import { InMemoryHintStore } from "../../../src/infrastructure/persistence/memory/in-memory-hint-store";
 import { signed, WEBHOOK_SECRET } from "../stripe-stand-in/signed-event";
 import type { StripeEvent } from "../stripe-stand-in/stripe-events";
-import { StripeInProcess } from "../stripe-stand-in/stripe-in-process";
+import { stripeInProcess } from "../stripe-stand-in/stripe-in-process";
 import { StripeStandIn } from "../stripe-stand-in/stripe-stand-in";
 import { PaymentsWorld, type WorldParts } from "./payments-world";
 
@@ -33,11 +32,7 @@ export interface HintsWorldParts extends Omit<WorldParts, "gateway"> {
 /** Payments at the stand-in for Stripe, whose events a test delivers as it likes. Time stands still until it is moved. */
 export class HintsWorld {
   readonly standIn = new StripeStandIn();
-  readonly gateway = StripeGateway.open({
-    apiKey: "sk_test_abc",
-    url: "http://stripe.test",
-    transport: new StripeInProcess(this.standIn),
-  });
+  readonly gateway = stripeInProcess(this.standIn);
   readonly payments: PaymentsWorld;
   readonly hints: HintStore;
   readonly work: WorkOnHints;

@@ -60,7 +60,7 @@ export abstract class SqlHintStore implements HintStore {
       .updateTable("gateway_catch_up")
       .set({ begun_at: nowMs })
       // Begun in the future: a clock was wrong then, or is now.
-      .where(({ eb, or }) => or([eb("begun_at", "<=", nowMs - BigInt(everyMs)), eb("begun_at", ">", nowMs)]))
+      .where((eb) => eb.or([eb("begun_at", "<=", nowMs - BigInt(everyMs)), eb("begun_at", ">", nowMs)]))
       .returning("caught_up_to");
     const [row] = await this.database.rows(begun.compile());
     return row === undefined ? null : { caughtUpTo: toDateOrNull(row.caught_up_to) };
@@ -71,7 +71,7 @@ export abstract class SqlHintStore implements HintStore {
     const moved = this.database.queries
       .updateTable("gateway_catch_up")
       .set({ caught_up_to: toTime })
-      .where(({ eb, or }) => or([eb("caught_up_to", "is", null), eb("caught_up_to", "<", toTime)]))
+      .where((eb) => eb.or([eb("caught_up_to", "is", null), eb("caught_up_to", "<", toTime)]))
       .returning(sql<bigint>`id`.as("id"));
     await this.database.rows(moved.compile());
   }

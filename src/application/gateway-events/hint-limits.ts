@@ -27,7 +27,7 @@ export interface HintLimits {
 
 export const hintLimits: HintLimits = {
   inAll: 8,
-  leaseMs: 60 * SECOND_MS,
+  leaseMs: 15 * SECOND_MS,
   pollMs: SECOND_MS,
   busyMs: 500,
   busyForMs: MINUTE_MS,

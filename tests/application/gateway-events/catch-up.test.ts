@@ -1,6 +1,6 @@
 import type { PaymentId } from "../../../src/domain/identifiers";
 import { GatewayUnavailableError } from "../../../src/application/ports/gateway-events/gateway-event-source";
-import { HintsWorld } from "../../support/worlds/hints-world";
+import { HintsWorld } from "../../support/worlds/hints/hints-world";
 
 const CARD = "pm_card_visa";
 const EVERY_MS = 300_000;

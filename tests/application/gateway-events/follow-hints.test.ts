@@ -3,7 +3,7 @@ import type { PaymentId } from "../../../src/domain/identifiers";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
 import { Gate } from "../../support/fakes/gate";
 import type { StripeEvent } from "../../support/stripe-stand-in/stripe-events";
-import { HintsWorld } from "../../support/worlds/hints-world";
+import { HintsWorld } from "../../support/worlds/hints/hints-world";
 
 const CARD = "pm_card_visa";
 const DAY_MS = 86_400_000;

@@ -6,7 +6,7 @@ import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { size } from "../../support/test-size";
-import { HintsWorld } from "../../support/worlds/hints-world";
+import { HintsWorld } from "../../support/worlds/hints/hints-world";
 import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
 import { histories, live, scenarios, type Ending, type Scenario } from "./hint-histories";
 

@@ -4,7 +4,7 @@ import type { Payment } from "../../../src/domain/payment/payment";
 import { PaymentError } from "../../../src/domain/payment/errors";
 import { openOperationOf } from "../../../src/domain/payment/payment";
 import type { StripeFault } from "../../support/stripe-stand-in/stripe-stand-in";
-import type { HintsWorld } from "../../support/worlds/hints-world";
+import type { HintsWorld } from "../../support/worlds/hints/hints-world";
 import { codeOf } from "../../support/worlds/payments-world";
 
 /** What becomes of a payment at Stripe, whatever is said about it. */

@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 import { once } from "node:events";
-import { CatchUp } from "../../../src/application/gateway-events/catch-up";
-import type { ProblemCode } from "../../../src/interfaces/http/problems/problem-table";
-import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
-import { GatewayUnavailableError } from "../../../src/application/ports/gateway-events/gateway-event-source";
-import { expectProblem } from "../../support/http-expectations";
-import { signatureOf, signed } from "../../support/stripe-stand-in/signed-event";
-import { HintsWorld } from "../../support/worlds/hints-world";
-import { HttpWorld } from "../../support/worlds/http-world";
+import { CatchUp } from "../../../../src/application/gateway-events/catch-up";
+import type { ProblemCode } from "../../../../src/interfaces/http/problems/problem-table";
+import { StoreUnavailableError } from "../../../../src/application/ports/payment-repository";
+import { GatewayUnavailableError } from "../../../../src/application/ports/gateway-events/gateway-event-source";
+import { expectProblem } from "../../../support/http-expectations";
+import { signatureOf, signed } from "../../../support/stripe-stand-in/signed-event";
+import { HintsWorld } from "../../../support/worlds/hints/hints-world";
+import { HttpWorld } from "../../../support/worlds/http-world";
 
 const PATH = "/gateway-events/stripe";
 const LIMIT_BYTES = 256 * 1024;

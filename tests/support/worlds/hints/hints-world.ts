@@ -1,26 +1,26 @@
-import { CatchUp } from "../../../src/application/gateway-events/catch-up";
-import { FollowHint } from "../../../src/application/gateway-events/follow-hint";
+import { CatchUp } from "../../../../src/application/gateway-events/catch-up";
+import { FollowHint } from "../../../../src/application/gateway-events/follow-hint";
 import {
   catchUpLimits,
   hintLimits,
   type HintLimits,
-} from "../../../src/application/gateway-events/hint-limits";
+} from "../../../../src/application/gateway-events/hint-limits";
 import type {
   HintObserver,
   HintOutcome,
   Reception,
-} from "../../../src/application/gateway-events/hint-observer";
-import { ReceiveGatewayEvent } from "../../../src/application/gateway-events/receive-gateway-event";
-import { WorkOnHints } from "../../../src/application/gateway-events/work-on-hints";
-import type { HintStore } from "../../../src/application/ports/gateway-events/hint-store";
-import { ObservePayment } from "../../../src/application/use-cases/observe-payment";
-import { StripeWebhook } from "../../../src/infrastructure/gateways/stripe/events/stripe-webhook";
-import { InMemoryHintStore } from "../../../src/infrastructure/persistence/memory/in-memory-hint-store";
-import { signed, WEBHOOK_SECRET } from "../stripe-stand-in/signed-event";
-import type { StripeEvent } from "../stripe-stand-in/stripe-events";
-import { stripeInProcess } from "../stripe-stand-in/stripe-in-process";
-import { StripeStandIn } from "../stripe-stand-in/stripe-stand-in";
-import { PaymentsWorld, type WorldParts } from "./payments-world";
+} from "../../../../src/application/gateway-events/hint-observer";
+import { ReceiveGatewayEvent } from "../../../../src/application/gateway-events/receive-gateway-event";
+import { WorkOnHints } from "../../../../src/application/gateway-events/work-on-hints";
+import type { HintStore } from "../../../../src/application/ports/gateway-events/hint-store";
+import { ObservePayment } from "../../../../src/application/use-cases/observe-payment";
+import { StripeWebhook } from "../../../../src/infrastructure/gateways/stripe/events/stripe-webhook";
+import { InMemoryHintStore } from "../../../../src/infrastructure/persistence/memory/in-memory-hint-store";
+import { signed, WEBHOOK_SECRET } from "../../stripe-stand-in/signed-event";
+import type { StripeEvent } from "../../stripe-stand-in/stripe-events";
+import { stripeInProcess } from "../../stripe-stand-in/stripe-in-process";
+import { StripeStandIn } from "../../stripe-stand-in/stripe-stand-in";
+import { PaymentsWorld, type WorldParts } from "../payments-world";
 
 export interface HintsWorldParts extends Omit<WorldParts, "gateway"> {
   readonly hints?: HintStore;

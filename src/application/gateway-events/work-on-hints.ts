@@ -110,10 +110,18 @@ export class WorkOnHints {
     const next = outcome === "done" ? null : nextTry(hint, outcome, clock.now(), limits);
     try {
       await store.settle(this.owner, hint, next);
-      if (next === null && outcome !== "done") observer.dropped(hint.reference);
+      if (next !== null) this.nudgeAt(next.dueAt);
+      else if (outcome !== "done") observer.dropped(hint.reference);
     } catch (error) {
       observer.failed(error);
     }
+  }
+
+  /** What is due before the next look is not to wait for it. */
+  private nudgeAt(dueAt: Date): void {
+    const { clock, limits } = this.parts;
+    const inMs = dueAt.getTime() - clock.now().getTime();
+    if (inMs < limits.pollMs) setTimeout(this.nudge, inMs).unref();
   }
 
   private async follow(hint: ClaimedHint): Promise<HintOutcome> {

@@ -263,6 +263,16 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         const captureKey = payment.facts.operations[1]!.idempotencyKey!;
         expect(await repository.findByAuthorizeKey(acme, captureKey)).toBeNull();
       });
+
+      it("a payment repository finds a payment by what the gateway calls its authorization, once that is known", async () => {
+        const authorizing = await repository.save(authorizingPayment(), "new");
+        const reference = `pi_${randomUUID()}`;
+        expect(await repository.findByAuthorization(reference)).toBeNull();
+        const [operation] = authorizing.payment.facts.operations;
+        const known = settle(authorizing.payment, operation!.id, succeeds(reference), step());
+        await repository.save(known, authorizing.version);
+        expect(await repository.findByAuthorization(reference)).toBe(known.facts.id);
+      });
     });
 
     describe("at one version", () => {

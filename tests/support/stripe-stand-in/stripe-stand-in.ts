@@ -99,6 +99,37 @@ export class StripeStandIn {
     this.fail(fault, arrived, response);
   }
 
+  /** The same without a socket: null where no answer comes. */
+  exchange(method: string, url: string, body: string, key: string): StripeAnswer | null {
+    const { pathname: path, searchParams: query } = new URL(url, "http://stripe");
+    const kind = kindOf(method, path);
+    this.requests.push(`${method} ${path}`);
+    const arrived: Arrived = { kind, path, body, key, query };
+    const fault = this.armed.get(kind)?.shift();
+    switch (fault) {
+      case undefined:
+        return this.carryOut(arrived, "as asked");
+      case "refused":
+      case "undecided":
+        return this.carryOut(arrived, fault);
+      case "silent_before_acting":
+        return null;
+      case "silent_after_acting":
+        this.carryOut(arrived, "as asked");
+        return null;
+      case "lands_late":
+        this.late.push(arrived);
+        return null;
+      case "fails_later": {
+        const answer = this.carryOut(arrived, "as asked");
+        this.world.failLatestRefundLater(kind);
+        return answer;
+      }
+      default:
+        throw new Error(`${fault} needs a socket`);
+    }
+  }
+
   private fail(fault: StripeFault, arrived: Arrived, response: ServerResponse): void {
     switch (fault) {
       case "refused":
@@ -210,6 +241,7 @@ export class StripeStandIn {
   private read({ path, query }: Arrived): StripeAnswer {
     if (path === "/v1/payment_intents/search") return this.world.search(query);
     if (path === "/v1/refunds") return this.world.listRefunds(query);
+    if (path === "/v1/events") return this.world.events.list(query);
     return this.world.retrieve(path.split("/")[3] ?? "", query);
   }
 }

@@ -1,4 +1,5 @@
 import type { OperationKind } from "../../../src/domain/payment/operation";
+import { StripeEvents } from "./stripe-events";
 
 export interface StripeAnswer {
   readonly status: number;
@@ -46,6 +47,9 @@ export class StripeWorld {
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];
   readonly moves: Move[] = [];
+  readonly events = new StripeEvents();
+  /** A part of all ids, so that those of several worlds fit into one store. */
+  label = "";
   /** Unix seconds, when asked for by expanding the charge. */
   captureBefore = Math.floor(Date.now() / 1_000) + 7 * 86_400;
   /** Not for an account like this one. */
@@ -74,7 +78,7 @@ export class StripeWorld {
     if (currency === "usd" && amount < 50) return invalid({ code: "amount_too_small", param: "amount" });
     if (amount > 99_999_999) return invalid({ code: "amount_too_large", param: "amount" });
     const intent: Intent = {
-      id: `pi_${this.intents.size + 1}`,
+      id: `pi_${this.label}${this.intents.size + 1}`,
       object: "payment_intent",
       amount,
       currency,
@@ -90,6 +94,7 @@ export class StripeWorld {
     if (course === "refused" || method === "pm_card_visa_chargeDeclined") {
       intent.status = "requires_payment_method";
       intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
+      this.events.record("payment_intent.payment_failed", intent);
       return declined(intent);
     }
     return this.done(
@@ -100,6 +105,7 @@ export class StripeWorld {
         intent.amount_capturable = amount;
         intent.latest_charge = `ch_${intent.id}`;
         this.moved("authorize", intent, amount);
+        this.events.record("payment_intent.amount_capturable_updated", intent);
       },
       form.has("expand[0]"),
     );
@@ -120,6 +126,7 @@ export class StripeWorld {
       intent.amount_received = amount;
       intent.amount_capturable = 0;
       this.moved("capture", intent, amount);
+      this.captured(intent);
     });
   }
 
@@ -146,6 +153,7 @@ export class StripeWorld {
     intent.status = "succeeded";
     intent.amount_received = intent.amount_capturable;
     intent.amount_capturable = 0;
+    this.captured(intent);
   }
 
   /** The customer's bank sends it back, days after it succeeded. */
@@ -154,6 +162,8 @@ export class StripeWorld {
     if (kind !== "refund" || refund === undefined) return;
     this.undecided.push(() => {
       Object.assign(refund, { status: "failed", failure_reason: "expired_or_canceled_card" });
+      this.events.record("refund.failed", refund);
+      this.events.record("charge.refund.updated", refund);
     });
   }
 
@@ -168,7 +178,7 @@ export class StripeWorld {
     if (refunded + amount > intent.amount_received) return bad({ param: "amount" });
     if (course === "refused") return bad({ code: "balance_insufficient" });
     const refund: Refund = {
-      id: `re_${this.refunds.length + 1}`,
+      id: `re_${this.label}${this.refunds.length + 1}`,
       object: "refund",
       payment_intent: intent.id,
       amount,
@@ -177,9 +187,12 @@ export class StripeWorld {
       status: "pending",
     };
     this.refunds.push(refund);
+    this.events.record("refund.created", refund);
     return this.done(course, refund, () => {
       refund.status = "succeeded";
       this.moved("refund", intent, amount);
+      this.events.record("refund.updated", refund);
+      this.events.record("charge.refunded", chargeOf(intent));
     });
   }
 
@@ -221,11 +234,29 @@ export class StripeWorld {
     intent.status = "canceled";
     intent.cancellation_reason = reason;
     intent.amount_capturable = 0;
+    this.events.record("payment_intent.canceled", intent);
+  }
+
+  private captured(intent: Intent): void {
+    // As at Stripe, in no order.
+    this.events.record("payment_intent.succeeded", intent);
+    this.events.record("charge.captured", chargeOf(intent));
   }
 
   private moved(kind: OperationKind, { metadata }: Intent, amount: number): void {
     this.moves.push({ kind, paymentId: metadata["holdfast_payment"] ?? "", amount });
   }
+}
+
+function chargeOf({ id, latest_charge, metadata, amount, currency }: Intent): object {
+  return {
+    object: "charge",
+    id: latest_charge ?? `ch_${id}`,
+    payment_intent: id,
+    amount,
+    currency,
+    metadata,
+  };
 }
 
 /** As it is now: the answer that a key replays does not change with the object. */

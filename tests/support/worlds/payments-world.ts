@@ -99,6 +99,8 @@ export class WatchedGateway implements PaymentGateway {
 export interface WorldParts {
   readonly locks?: LockProvider;
   readonly payments?: PaymentRepository;
+  /** In place of the simulated one. */
+  readonly gateway?: PaymentGateway;
   readonly remembersKeysForMs?: number;
 }
 
@@ -118,7 +120,7 @@ export class PaymentsWorld {
   readonly merchant: MerchantId = parseMerchantId("acme");
 
   constructor(parts: WorldParts = {}) {
-    this.gateway = new WatchedGateway(this.simulated, parts.remembersKeysForMs);
+    this.gateway = new WatchedGateway(parts.gateway ?? this.simulated, parts.remembersKeysForMs);
     this.locks = parts.locks ?? new NoOpLockProvider();
     this.context = {
       payments: parts.payments ?? new InMemoryPaymentRepository(),

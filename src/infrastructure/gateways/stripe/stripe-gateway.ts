@@ -37,6 +37,7 @@ import {
 } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
+import { StripeEventList } from "./events/stripe-event-list";
 import { StripeTransport } from "./stripe-transport";
 
 export interface StripeGatewayOptions {
@@ -58,11 +59,14 @@ const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
  */
 export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs = REMEMBERS_KEYS_FOR_MS;
+  readonly eventList: StripeEventList;
 
   private constructor(
     private readonly stripe: Stripe.Stripe,
     private readonly transport: StripeTransport,
-  ) {}
+  ) {
+    this.eventList = new StripeEventList(stripe);
+  }
 
   static open({ apiKey, url, transport = new StripeTransport() }: StripeGatewayOptions): StripeGateway {
     return new StripeGateway(openStripeClient(apiKey, url, transport), transport);

@@ -87,6 +87,10 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     return this.paymentOfOperation.get(operationId) ?? null;
   }
 
+  async findByAuthorization(reference: string): Promise<PaymentId | null> {
+    return this.paymentOfAuthorization.get(reference) ?? null;
+  }
+
   /** Nothing is awaited between reading what is there and writing: no other save comes in between. */
   async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
     const { facts } = payment;

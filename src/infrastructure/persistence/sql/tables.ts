@@ -1,11 +1,12 @@
 import type { Generated, Selectable } from "kysely";
+import type { HintTables } from "../gateway-events/hint-tables";
 import type { WebhookTables } from "../webhooks/webhook-tables";
 
 /**
  * The rows of both SQL stores. Whole numbers are bigint on both, times are milliseconds since 1970, JSON is text:
  * so the same query compares and sorts the same way in SQLite and PostgreSQL.
  */
-export interface Tables extends WebhookTables {
+export interface Tables extends WebhookTables, HintTables {
   payments: PaymentTable;
   operations: OperationTable;
   events: EventTable;

@@ -14,6 +14,7 @@ import type { PaymentStatus } from "./transitions";
  * - `waiting`: an operation is sent again, was certainly not sent, or has no answer yet;
  * - `settlement`: the gateway's answer for an operation's key;
  * - `observation`: what the gateway says later about an operation that has ended;
+ * - `picture/observe-picture`: how the gateway sees the payment, with what others have done to it;
  * - `review`: what a person decides;
  * - `expiry`: the authorization's time has passed.
  *

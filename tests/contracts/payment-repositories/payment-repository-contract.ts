@@ -72,6 +72,7 @@ const progress: { readonly [Field in keyof OperationProgress]: readonly Operatio
 const otherBond: Readonly<Omit<OperationBond, "id">> = {
   paymentId: parsePaymentId(randomUUID()),
   kind: "void",
+  origin: "gateway",
   idempotencyKey: parseIdempotencyKey("another-key"),
   fingerprint: "another request",
   amount: 301n,

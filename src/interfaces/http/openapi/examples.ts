@@ -42,6 +42,7 @@ function payment(change: object = {}) {
     updatedAt: AT,
     captures: [] as object[],
     refunds: [] as object[],
+    disputes: [] as object[],
     ...change,
   };
 }
@@ -49,6 +50,7 @@ function payment(change: object = {}) {
 function operation(change: object = {}) {
   return {
     id: OPERATION,
+    origin: "holdfast",
     status: "succeeded",
     amount: 1250,
     failureCode: null,

@@ -1,12 +1,6 @@
 import type { GatewayStatement, SettledAnswer } from "../facts";
 import { observe } from "../observation";
-import {
-  isFinished,
-  isOpen,
-  isRelease,
-  isReopenedByContradiction,
-  type Operation,
-} from "../operation";
+import { isFinished, isOpen, isRelease, isReopenedByContradiction, type Operation } from "../operation";
 import { amountCaptured, amountRefunded, openOperationOf, type Payment } from "../payment";
 import { contradicted } from "../record/doubts";
 import { after, recorded, type Change } from "../record/recorded";

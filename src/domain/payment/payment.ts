@@ -106,7 +106,11 @@ export function asItWasAfter(payment: Payment, { kind, settledAt, settledSequenc
     .filter((other) => other.settledSequence !== null && other.settledSequence <= settledSequence)
     .map((other) => asItWasAt(settledSequence, other));
   const status = statusAfter[kind];
-  return { facts: { ...payment.facts, operations, status, updatedAt: settledAt }, newEvents: [] };
+  // Nobody keeps what a dispute was at that time, so no answer to a key tells of any.
+  return {
+    facts: { ...payment.facts, operations, disputes: [], status, updatedAt: settledAt },
+    newEvents: [],
+  };
 }
 
 /** What the gateway took back later counted then. */

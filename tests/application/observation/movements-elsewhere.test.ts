@@ -406,6 +406,17 @@ describeOnEveryStore("a dispute", (open) => {
     expect((await world.eventTypes(id)).slice(-2)).toEqual(["dispute.opened", "dispute.closed"]);
   });
 
+  test("a dispute is in no answer to a key, which is the same as before when it is repeated", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_dispute_0");
+    const first = await world.capture(id, "c");
+    await world.observe(id);
+    const again = await world.capture(id, "c");
+    expect(publicPayment(again.payment)).toEqual(publicPayment(first.payment));
+    expect(publicPayment((await world.refund(id, "r")).payment).disputes).toEqual([]);
+    expect(publicPayment(await world.payment(id)).disputes).toHaveLength(1);
+  });
+
   test("a dispute stays with its payment when something else is written", async () => {
     const world = await open();
     const id = await world.authorize("tok_dispute_0");

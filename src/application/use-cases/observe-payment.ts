@@ -13,8 +13,8 @@ import { openOperationOf, operationOf, type Payment } from "../../domain/payment
 import { PaymentError } from "../../domain/payment/errors";
 import { compare, observe } from "../../domain/payment/observation";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
+import { settleIfPossible } from "../../domain/payment/picture/observe-picture";
 import { isMovementOf, statementOf } from "../../domain/payment/picture/statement-of";
-import { settle } from "../../domain/payment/settlement";
 import { applyPicture } from "../observation/apply-picture";
 import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
 import { isRecorded } from "../operations/ask-in-review";
@@ -133,7 +133,7 @@ export class ObservePayment {
       const current = operationOf(now, operation.id);
       if (current === undefined || !isOpen(current)) return observe(now, operation.id, seen, step);
       return isRecorded(seen) && !isReopenedByContradiction(current)
-        ? settle(now, operation.id, seen, step)
+        ? settleIfPossible(now, current, seen, step)
         : now;
     };
     const answered = answers.filter((one) => !isAnotherWordFor(one, picture));

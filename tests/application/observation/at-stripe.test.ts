@@ -88,6 +88,21 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     await observed(world, id);
   });
 
+  test("captured in the dashboard, and by a person's word that is our capture: it is not doubted again", async () => {
+    const { world, id, intent } = await authorized();
+    stripe.standIn.arm("capture", "silent_before_acting");
+    await world.capture(id, "c");
+    stripe.standIn.world.captureInDashboard(intent);
+    await observed(world, id);
+    await world.review((await world.payment(id)).facts.operations.at(-1)!.id, { outcome: "moved" });
+    await observed(world, id);
+    expect(figuresOf(await world.payment(id))).toMatchObject({
+      visibleStatus: "captured",
+      amountCaptured: 5_000n,
+    });
+    expect(await world.context.payments.countInReview()).toBe(0);
+  });
+
   test("captured by us with a lost answer, is settled by one observation", async () => {
     const { world, id } = await authorized();
     stripe.standIn.arm("capture", "silent_after_acting");

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../../../src/application/ports/payment-re
 import type { PaymentId } from "../../../src/domain/identifiers";
 import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
 import { openOperationOf, visibleStatus } from "../../../src/domain/payment/payment";
-import { isInReview } from "../../../src/domain/payment/operation";
+import { isInReview, isRelease } from "../../../src/domain/payment/operation";
 import { detached } from "../../../src/infrastructure/locking/hold/reentrancy";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
 import { publicPayment } from "../../../src/application/public-events/public-payment";
@@ -73,7 +73,10 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     world.clock.advance(MINUTE);
     await observed(world, id);
     expect(await kindsOf(world, id)).toEqual(["holdfast authorize succeeded", "gateway void succeeded"]);
-    expect(visibleStatus(await world.payment(id))).toBe("voided");
+    const payment = await world.payment(id);
+    expect(visibleStatus(payment)).toBe("voided");
+    // Not one of our own releases, which nobody is told of.
+    expect(payment.facts.operations.map(isRelease)).toEqual([false, false]);
     expect((await world.eventTypes(id)).slice(-2)).toEqual(["void.succeeded", "payment.voided"]);
   });
 
@@ -344,6 +347,29 @@ describeOnEveryStore("two who observe at once", (open) => {
       "holdfast capture needs_review",
     ]);
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountCaptured: 0n });
+  });
+
+  test("two who observe at once: a picture that is older than what is stored decides nothing", async () => {
+    const world = await open();
+    const id = await world.captured();
+    const refund = { reference: "re_9", amount: 400n, operationId: null } as const;
+    const succeeded = { ...refund, state: "succeeded", reason: null } as const;
+    showing(world, { refunds: [succeeded] });
+    await world.observe(id);
+    const stale = world.gateway.picture;
+    showing(world, { refunds: [{ ...refund, state: "failed", reason: "account_closed" }] });
+    const fresh = world.gateway.picture;
+    await world.observe(id);
+    const before = await world.context.payments.find(id);
+    let drawn = 0;
+    world.gateway.picture = async (request) => {
+      drawn += 1;
+      const answer = await (drawn === 1 ? stale : fresh)?.(request);
+      return answer ?? { outcome: "unknown", reason: "none" };
+    };
+    await world.observe(id);
+    expect(drawn).toBe(2);
+    expect(await world.context.payments.find(id)).toEqual(before);
   });
 
   test("two who observe at once: a store that fails leaves everything as it was, until somebody asks again", async () => {

@@ -55,7 +55,7 @@ function withOpenSettled(payment: Payment, picture: GatewayPicture, step: Step):
     case "mismatch":
       return withOpenContradicted(payment, open, seen, step);
     default:
-      return settledIfPossible(payment, open, seen, step);
+      return settleIfPossible(payment, open, seen, step);
   }
 }
 
@@ -78,7 +78,12 @@ function withOpenContradicted(
 }
 
 /** An answer that this payment cannot have is kept for a person, as wherever else it is heard. */
-function settledIfPossible(payment: Payment, open: Operation, answer: SettledAnswer, step: Step): Payment {
+export function settleIfPossible(
+  payment: Payment,
+  open: Operation,
+  answer: SettledAnswer,
+  step: Step,
+): Payment {
   let why: string;
   try {
     const settled = settle(payment, open.id, answer, step);

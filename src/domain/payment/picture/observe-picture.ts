@@ -18,8 +18,17 @@ import { isMovementOf, statementOf } from "./statement-of";
  * person. The same picture a second time changes nothing.
  */
 export function observePicture(payment: Payment, picture: GatewayPicture, step: Step): Payment {
-  return parts.reduce((now, part) => part(now, picture, step), payment);
+  let next = payment;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const before = next;
+    next = parts.reduce((now, part) => part(now, picture, step), before);
+    if (next === before) break;
+  }
+  return next;
 }
+
+/** What one part ends can owe something that the picture shows, too: a capture that failed, its release. */
+const MOST_ROUNDS = 5;
 
 type Part = (payment: Payment, picture: GatewayPicture, step: Step) => Payment;
 

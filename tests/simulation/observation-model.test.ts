@@ -28,7 +28,7 @@ test.each<[NonNullable<Rules["mistake"]>, Rules["scenario"], RegExp]>([
   ["absence closes", capture, /a person is asked about what the gateway shows/],
   ["a later word does not count", refund, /refunded is not what was refunded/],
 ])(
-  "the model notices when %s, with %s",
+  "the model of observations notices this mistake: %s, with %s",
   async (mistake, scenario, what) => {
     const { failure } = await explore({ scenario, crashes: 0, mistake });
     expect(failure?.what).toMatch(what);

@@ -163,28 +163,31 @@ describeOnEveryStore("money captured elsewhere at a gateway that knows only of o
   test.each([
     ["not_moved", "failed"],
     ["moved", "succeeded"],
-  ] as const)("ends its release by the verdict %s, and nothing goes on after it", async (outcome, status) => {
-    const world = await open(withoutPictures);
-    const id = await expired(world, "tok_void_captured_elsewhere");
-    await world.reconcile();
-    const release = (await releaseOf(world, id)).id;
-    if (outcome === "moved") {
-      // The gateway says that the money was taken.
-      expect(await codeOf(world.review(release, { outcome }))).toBe("review_contradicts_gateway");
-    }
-    await world.review(release, {
-      outcome,
-      overrideReason: outcome === "moved" ? "taken back by hand" : null,
-    });
-    expect(await releaseOf(world, id)).toMatchObject({ status });
-    const payment = await world.payment(id);
-    expect(openOperationOf(payment)).toBeUndefined();
-    expect(visibleStatus(payment)).toBe("expired");
-    expect(await world.context.payments.countInReview()).toBe(0);
-    const calls = world.gateway.calls.length;
-    await twoMonths(world);
-    expect(world.gateway.calls).toHaveLength(calls);
-  });
+  ] as const)(
+    "a release of money captured elsewhere ends by the verdict %s, and nothing goes on after it",
+    async (outcome, status) => {
+      const world = await open(withoutPictures);
+      const id = await expired(world, "tok_void_captured_elsewhere");
+      await world.reconcile();
+      const release = (await releaseOf(world, id)).id;
+      if (outcome === "moved") {
+        // The gateway says that the money was taken.
+        expect(await codeOf(world.review(release, { outcome }))).toBe("review_contradicts_gateway");
+      }
+      await world.review(release, {
+        outcome,
+        overrideReason: outcome === "moved" ? "taken back by hand" : null,
+      });
+      expect(await releaseOf(world, id)).toMatchObject({ status });
+      const payment = await world.payment(id);
+      expect(openOperationOf(payment)).toBeUndefined();
+      expect(visibleStatus(payment)).toBe("expired");
+      expect(await world.context.payments.countInReview()).toBe(0);
+      const calls = world.gateway.calls.length;
+      await twoMonths(world);
+      expect(world.gateway.calls).toHaveLength(calls);
+    },
+  );
 
   test("money captured elsewhere at a gateway that knows only of our keys is not taken once more by a capture: that goes before a person, too, who may say that it moved", async () => {
     const world = await open(withoutPictures);

@@ -48,7 +48,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     expect(moved.moves).toHaveLength(moves);
   }
 
-  test("captured in the dashboard before its time was over, does not stay expired with releases in vain", async () => {
+  test("a payment captured in the dashboard before its time was over, does not stay expired with releases in vain", async () => {
     const { world, id, intent } = await authorized();
     stripe.standIn.world.captureInDashboard(intent);
     world.clock.advance(HOUR + EXPIRY_GRACE_MS);
@@ -68,7 +68,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     expect(await codeOf(world.refund(id, "r"))).toBe("succeeded");
   });
 
-  test("captured in the dashboard while our own capture was lost: ours goes before a person, and the money is counted once", async () => {
+  test("a payment captured in the dashboard while our own capture was lost: ours goes before a person, and the money is counted once", async () => {
     const { world, id, intent } = await authorized();
     stripe.standIn.arm("capture", "silent_before_acting");
     expect((await world.capture(id, "c")).operation.status).toBe("unknown");
@@ -88,7 +88,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     await observed(world, id);
   });
 
-  test("captured in the dashboard, and by a person's word that is our capture: it is not doubted again", async () => {
+  test("a payment captured in the dashboard, and by a person's word that is our capture: it is not doubted again", async () => {
     const { world, id, intent } = await authorized();
     stripe.standIn.arm("capture", "silent_before_acting");
     await world.capture(id, "c");
@@ -103,7 +103,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     expect(await world.context.payments.countInReview()).toBe(0);
   });
 
-  test("captured by us with a lost answer, is settled by one observation", async () => {
+  test("a payment captured by us with a lost answer, is settled by one observation", async () => {
     const { world, id } = await authorized();
     stripe.standIn.arm("capture", "silent_after_acting");
     expect((await world.capture(id, "c", { amount: 1_200n })).operation.status).toBe("unknown");
@@ -114,14 +114,14 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     });
   });
 
-  test("cancelled in the dashboard, is voided", async () => {
+  test("a payment cancelled in the dashboard, is voided", async () => {
     const { world, id, intent } = await authorized();
     stripe.standIn.world.cancelInDashboard(intent);
     await observed(world, id);
     expect(visibleStatus(await world.payment(id))).toBe("voided");
   });
 
-  test("let go by Stripe itself, is expired without a release", async () => {
+  test("a payment let go by Stripe itself, is expired without a release", async () => {
     const { world, id, intent } = await authorized();
     stripe.standIn.world.lapse(intent);
     await observed(world, id);
@@ -131,7 +131,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     });
   });
 
-  test("refunded in the dashboard, counts that refund, and takes it back when it fails there", async () => {
+  test("a payment refunded in the dashboard, counts that refund, and takes it back when it fails there", async () => {
     const { world, id, intent } = await authorized();
     await world.capture(id, "c");
     await world.refund(id, "r", { amount: 1_000n });
@@ -144,7 +144,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountRefunded: 1_000n });
   });
 
-  test("disputed by the customer, shows the dispute as it goes on", async () => {
+  test("a payment disputed by the customer, shows the dispute as it goes on", async () => {
     const { world, id, intent } = await authorized();
     await world.capture(id, "c", { amount: 4_000n });
     const dispute = stripe.standIn.world.dispute(intent);
@@ -166,7 +166,7 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     "proxy_page_after_acting",
     "unauthorized",
     "error_before_acting",
-  ] as const)("changes nothing when Stripe's view cannot be had: %s", async (fault) => {
+  ] as const)("a payment stays as it is when Stripe's view of it cannot be had: %s", async (fault) => {
     const { world, id, intent } = await authorized();
     stripe.standIn.world.captureInDashboard(intent);
     const before = await world.context.payments.find(id);

@@ -46,7 +46,7 @@ function showing(world: PaymentsWorld, change: Partial<GatewayPicture>): void {
 }
 
 describeOnEveryStore("what others do at the gateway", (open) => {
-  test("what others do at the gateway: a capture makes the payment captured, and can be refunded through us", async () => {
+  test("when others act at the gateway, a capture makes the payment captured, and can be refunded through us", async () => {
     const world = await open();
     const id = await world.authorize("tok_captured_elsewhere_60000");
     await observed(world, id);
@@ -67,7 +67,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     await observed(world, id);
   });
 
-  test("what others do at the gateway: a cancellation makes the payment voided", async () => {
+  test("when others act at the gateway, a cancellation makes the payment voided", async () => {
     const world = await open();
     const id = await world.authorize("tok_voided_elsewhere_60000");
     world.clock.advance(MINUTE);
@@ -80,7 +80,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect((await world.eventTypes(id)).slice(-2)).toEqual(["void.succeeded", "payment.voided"]);
   });
 
-  test("what others do at the gateway: an authorization that it let go by itself has expired, and there is nothing to release", async () => {
+  test("when others act at the gateway, an authorization that it let go by itself has expired, and there is nothing to release", async () => {
     const world = await open();
     const id = await world.authorize();
     showing(world, { authorization: "lapsed" });
@@ -89,7 +89,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect(openOperationOf(await world.payment(id))).toBeUndefined();
   });
 
-  test("what others do at the gateway: an earlier end of the authorization is taken over", async () => {
+  test("when others act at the gateway, an earlier end of the authorization is taken over", async () => {
     const world = await open();
     const id = await world.authorize();
     const end = new Date(world.clock.now().getTime() + MINUTE);
@@ -99,7 +99,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect(await world.eventTypes(id)).toContain("payment.expiry_shortened");
   });
 
-  test("what others do at the gateway: a refund counts, and leaves so much less to refund", async () => {
+  test("when others act at the gateway, a refund counts, and leaves so much less to refund", async () => {
     const world = await open();
     const id = await world.authorize("tok_refunded_elsewhere_60000");
     await world.capture(id, "c");
@@ -113,7 +113,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     });
   });
 
-  test("what others do at the gateway: a refund of theirs that fails later is taken back, as one of ours is", async () => {
+  test("when others act at the gateway, a refund of theirs that fails later is taken back, as one of ours is", async () => {
     const world = await open();
     const id = await world.captured();
     const refund = { reference: "re_9", amount: 400n, operationId: null, reason: null } as const;
@@ -134,7 +134,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect((await world.eventTypes(id)).at(-1)).toBe("refund.failed");
   });
 
-  test("what others do at the gateway: more refunded than was captured goes before a person, with both sides", async () => {
+  test("when others act at the gateway, more refunded than was captured goes before a person, with both sides", async () => {
     const world = await open();
     const id = await world.captured();
     await world.refund(id, "r", { amount: 800n });
@@ -155,7 +155,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect(told?.data).toMatchObject({ recorded: "succeeded", evidence: expect.stringContaining("re_9") });
   });
 
-  test("what others do at the gateway: another capture than the one that we recorded goes before a person, and is not counted beside it", async () => {
+  test("when others act at the gateway, another capture than the one that we recorded goes before a person, and is not counted beside it", async () => {
     const world = await open();
     const id = await world.captured();
     showing(world, { captured: { reference: "ch_9", amount: 900n, operationId: null } });
@@ -167,7 +167,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     ]);
   });
 
-  test("what others do at the gateway: a capture of what we have voided goes before a person", async () => {
+  test("when others act at the gateway, a capture of what we have voided goes before a person", async () => {
     const world = await open();
     const id = await world.authorize();
     await world.void(id, "v");
@@ -181,7 +181,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountCaptured: 0n });
   });
 
-  test("what others do at the gateway: more captured than was authorized goes before a person", async () => {
+  test("when others act at the gateway, more captured than was authorized goes before a person", async () => {
     const world = await open();
     const id = await world.authorize();
     showing(world, {
@@ -214,18 +214,21 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     ["capture", "tok_capture_timeout_captured", "captured"],
     ["void", "tok_void_timeout_captured", "voided"],
     ["refund", "tok_refund_timeout_captured", "captured"],
-  ] as const)("settles a %s whose answer was lost", async (kind, token, status) => {
-    const world = await open();
-    const id = kind === "refund" ? await world.captured(token) : await world.authorize(token);
-    expect((await world[kind](id, "k")).operation.status).toBe("unknown");
-    await observed(world, id);
-    expect(visibleStatus(await world.payment(id))).toBe(status);
-    expect(openOperationOf(await world.payment(id))).toBeUndefined();
-    expect((await world[kind](id, "k")).operation.status).toBe("succeeded");
-    expect(await world.timesMoved(id, kind)).toBe(1);
-  });
+  ] as const)(
+    "a picture settles a %s whose answer was lost, with %s: the payment is %s",
+    async (kind, token, status) => {
+      const world = await open();
+      const id = kind === "refund" ? await world.captured(token) : await world.authorize(token);
+      expect((await world[kind](id, "k")).operation.status).toBe("unknown");
+      await observed(world, id);
+      expect(visibleStatus(await world.payment(id))).toBe(status);
+      expect(openOperationOf(await world.payment(id))).toBeUndefined();
+      expect((await world[kind](id, "k")).operation.status).toBe("succeeded");
+      expect(await world.timesMoved(id, kind)).toBe(1);
+    },
+  );
 
-  test("is an authorization whose answer was lost: asked about by its key, because nothing else is known of it", async () => {
+  test("an authorization whose answer was lost is asked about by its key, because nothing else is known of it", async () => {
     const world = await open();
     const id = await world.authorize("tok_authorize_timeout_captured");
     await observed(world, id);
@@ -233,7 +236,7 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
   });
 
   test.each(["tok_capture_timeout_not_captured", "tok_capture_late_60000", "tok_capture_processing"])(
-    "stays open while the gateway shows nothing of it, with %s, and is not sent again",
+    "an open capture stays open while the gateway shows nothing of it, with %s, and is not sent again",
     async (token) => {
       const world = await open();
       const id = await world.authorize(token);
@@ -243,7 +246,7 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     },
   );
 
-  test("is a capture while others have captured: it goes before a person, and theirs is not counted beside it", async () => {
+  test("an open capture goes before a person when others have captured, and theirs is not counted beside it", async () => {
     const world = await open();
     const id = await world.authorize("tok_captured_elsewhere_0");
     // Ours is on its way, or lost: nobody knows.
@@ -279,7 +282,7 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     await observed(world, id);
   });
 
-  test("is a capture that a person says is the one in the dashboard: it is not counted twice, and not doubted again", async () => {
+  test("a capture that a person says is the one in the dashboard is not counted twice, and not doubted again", async () => {
     const world = await open();
     const id = await world.authorize("tok_captured_elsewhere_0");
     world.gateway.next("capture", async () => ({ outcome: "unknown", reason: "timeout" }));
@@ -294,23 +297,26 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
 });
 
 describeOnEveryStore("two who observe at once", (open) => {
-  test.each(["with locks", "without"])("write what others did once, %s", async (how) => {
-    const world = await open(how === "without" ? {} : { locks: new MemoryLockProvider() });
-    const id = await world.authorize("tok_captured_elsewhere_0");
-    const both = new Gate();
-    let asking = 0;
-    for (let question = 0; question < 2; question += 1) {
-      world.gateway.next("picture", async (real) => {
-        asking += 1;
-        if (asking === 2) both.open();
-        await both.passed;
-        return real();
-      });
-    }
-    await Promise.all([world.observe(id), world.observe(id)]);
-    expect(await kindsOf(world, id)).toEqual(["holdfast authorize succeeded", "gateway capture succeeded"]);
-    expect((await world.eventTypes(id)).filter((type) => type === "payment.captured")).toHaveLength(1);
-  });
+  test.each(["with locks", "without"])(
+    "two who observe at once write what others did once, %s",
+    async (how) => {
+      const world = await open(how === "without" ? {} : { locks: new MemoryLockProvider() });
+      const id = await world.authorize("tok_captured_elsewhere_0");
+      const both = new Gate();
+      let asking = 0;
+      for (let question = 0; question < 2; question += 1) {
+        world.gateway.next("picture", async (real) => {
+          asking += 1;
+          if (asking === 2) both.open();
+          await both.passed;
+          return real();
+        });
+      }
+      await Promise.all([world.observe(id), world.observe(id)]);
+      expect(await kindsOf(world, id)).toEqual(["holdfast authorize succeeded", "gateway capture succeeded"]);
+      expect((await world.eventTypes(id)).filter((type) => type === "payment.captured")).toHaveLength(1);
+    },
+  );
 
   test("two who observe at once: one that was faster between the picture and the write makes the other draw a new one", async () => {
     const world = await open();

@@ -2,13 +2,16 @@ import express, { type Express } from "express";
 import type { Logger } from "pino";
 import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
 import type { GatewayMovesParts } from "./endpoints/gateway/list-gateway-moves";
+import { catchUpWithGateway } from "./endpoints/gateway/catch-up-with-gateway";
+import type { GatewayEventUseCases } from "./endpoints/gateway/gateway-event-parts";
 import { listGatewayMoves } from "./endpoints/gateway/list-gateway-moves";
 import { observePayment, type ObservationParts } from "./endpoints/gateway/observe-payment";
+import { receiveStripeEvent } from "./endpoints/gateway/receive-stripe-event";
 import type { Endpoint } from "./endpoints/endpoint";
 import type { WaitingReaders } from "./endpoints/events/waiting-readers";
 import { mount } from "./endpoints/mount";
 import { paymentEndpoints } from "./endpoints/payments/payment-endpoints";
-import type { PaymentParts, PaymentUseCases } from "./endpoints/payments/payment-parts";
+import type { PaymentParts, PaymentWorld } from "./endpoints/payments/payment-parts";
 import { reviewEndpoints } from "./endpoints/reviews/review-endpoints";
 import type { ReviewParts } from "./endpoints/reviews/review-parts";
 import { sandboxEndpoints } from "./endpoints/sandboxes/sandbox-endpoints";
@@ -29,19 +32,23 @@ import { accessLog } from "./server/access-log";
 import { requestHistogram } from "./server/http-metrics";
 
 /** What all endpoints need, and what only some instances have. */
-export interface HttpAppParts
-  extends PaymentUseCases, ReviewParts, ObservationParts, LockParts, ReadinessParts {
-  readonly authenticate: Pick<AuthenticateCaller, "execute">;
-  readonly logger: Logger;
-  /** Of the program, for `/openapi.json`. */
-  readonly version: string;
-  readonly readers: WaitingReaders;
-  /** These are left out where there are none, and then they have no routes. */
-  readonly metrics?: MetricsParts["metrics"] | undefined;
-  readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
-  readonly webhooks?: WebhookUseCases | undefined;
-  readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
-}
+export type HttpAppParts = PaymentWorld &
+  ReviewParts &
+  ObservationParts &
+  LockParts &
+  ReadinessParts & {
+    readonly authenticate: Pick<AuthenticateCaller, "execute">;
+    readonly logger: Logger;
+    /** Of the program, for `/openapi.json`. */
+    readonly version: string;
+    readonly readers: WaitingReaders;
+    /** These are left out where there are none, and then they have no routes. */
+    readonly metrics?: MetricsParts["metrics"] | undefined;
+    readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
+    readonly webhooks?: WebhookUseCases | undefined;
+    readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
+    readonly gatewayEvents?: GatewayEventUseCases | undefined;
+  };
 
 /** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {
@@ -87,6 +94,9 @@ export function createHttpApp(parts: HttpAppParts): Express {
   add([listLocks], parts);
   if (gatewayMoves !== undefined) add([listGatewayMoves], { gatewayMoves });
   add([observePayment], parts);
+  const { receiveGatewayEvent, catchUp } = parts.gatewayEvents ?? {};
+  if (receiveGatewayEvent !== undefined) add([receiveStripeEvent], { receiveGatewayEvent });
+  if (catchUp !== undefined) add([catchUpWithGateway], { catchUp });
   add(serviceEndpoints, { ...parts, document });
   mountDocsFiles(app);
   if (metrics !== undefined) {

@@ -1,6 +1,6 @@
 import type { PaymentEventContent } from "../../../src/application/public-events/public-event";
 import { publicEventTypes, publicEventWire } from "../../../src/application/public-events/public-event";
-import { publications } from "../../../src/application/public-events/publications";
+import { publications } from "../../../src/application/public-events/which-events-are-public";
 import { publicEventsOf } from "../../../src/application/public-events/public-events-of";
 import { decideRefund, decideVoid } from "../../../src/domain/payment/decide-movement";
 import { observe } from "../../../src/domain/payment/observation";
@@ -63,7 +63,7 @@ describe("what the world is told", () => {
     ["a release", () => settled(stored(expiredPayment()), succeeds()), []],
     ["a release that is refused", () => settled(stored(expiredPayment()), declines()), []],
     ["a review", () => inReview(stored(capturingPayment())), ["operation.needs_review"]],
-  ])("of %s", (_, make, expected) => {
+  ])("a payment's history leads to the public events of %s", (_, make, expected) => {
     expect(told(make())).toEqual(expected);
   });
 

@@ -55,6 +55,13 @@ const samples: Record<SettingName, readonly [string, string, string, string]> = 
   url: ["http://a", "http://b", "http://c", "a"],
   apiKey: ["k1", "k2", "k3", "with space"],
   webhooksAllow: ["http", "private", "http,private", "everything"],
+  gatewayCatchUp: ["0", "60", "86400", "-1"],
+  stripeWebhookSecrets: [
+    `whsec_${"a".repeat(32)}`,
+    `whsec_${"b".repeat(32)}`,
+    `whsec_${"c".repeat(32)}, whsec_${"d".repeat(32)}`,
+    "sk_test_abcdefghijklmnopqrstuvwxyz",
+  ],
   secretsKey: ["a".repeat(64), "b".repeat(64), `${"c".repeat(64)},${"d".repeat(64)}`, "tooshort"],
   stripeApiKey: ["s1", "s2", "s3", "with space"],
 };
@@ -136,7 +143,7 @@ describe("lock timeouts", () => {
   }
 
   test.each(pairs.map(([winner, loser]) => ({ winner, loser })))(
-    "$winner.name outranks $loser.name",
+    "a lock timeout from $winner.name outranks one from $loser.name",
     ({ winner, loser }) => {
       const { timeout, source } = resolve(winner, loser);
       expect(timeout).toBe((sources.indexOf(winner) + 1) * 1_000);
@@ -152,7 +159,7 @@ describe("lock timeouts", () => {
     expect(policy(undefined).timeout).toBe(600_000);
   });
 
-  test.each(["0", "infinite", "45"])("accept %s", (text) => {
+  test.each(["0", "infinite", "45"])("the text %s is accepted as a lock timeout", (text) => {
     const { lockTimeouts } = readConfiguration({
       flags: { config: file(""), "lock-timeout": text },
       environment: {},
@@ -302,7 +309,7 @@ test.each([
   ["gs://bucket", { kind: "gcs", bucket: "bucket", prefix: "" }],
   ["file:/l?mode=exclusive-create", { kind: "file", directory: "/l", mode: "exclusive-create" }],
   ["postgres:", { kind: "store" }],
-])("the locks %s", (text, expected) => {
+])("the locks %s are read as an adapter with its address", (text, expected) => {
   expect(
     readConfiguration({ flags: { config: file(""), locks: text }, environment: {} }).settings.locks.value,
   ).toEqual(expected);

@@ -198,7 +198,7 @@ describe("what cannot be meant ends with 64, and nothing is sent", () => {
     ["what is no id", ["capture", "order-1"], /order-1 is not a payment id/],
     ["metadata without a name", ["authorize", "--metadata", "=x"], /must be name=value/],
     ["a void of a part", ["void", NOBODY, "--amount", "1"], /unknown option '--amount'/],
-  ])("%s", async (_what, args, words) => {
+  ])("a client command refuses %s and sends nothing", async (_what, args, words) => {
     const { status, stdout, stderr } = await run(["payments", ...args]);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
     expect(stderr).toMatch(words);
@@ -306,6 +306,19 @@ describe("gateway observe", () => {
       stderr:
         "holdfast: operations that contradict the gateway wait for a decision: see holdfast review list",
     });
+  });
+
+  test("gateway observe shows what others did, and a dispute with the time for an answer", async () => {
+    const id = await authorized("tok_captured_elsewhere_0");
+    const seen = await run(["gateway", "observe", id]);
+    expect(seen.stdout).toMatch(/ capture +12\.50 EUR +succeeded +not asked: made_elsewhere +not_asked$/m);
+    expect(seen.stdout).toContain("captured 12.50 EUR");
+    const disputed = await authorized("tok_dispute_0");
+    await run(["payments", "capture", disputed]);
+    await run(["gateway", "observe", disputed]);
+    expect((await run(["payments", "show", disputed])).stdout).toMatch(
+      /dispute dispute_\S+: needs_response, 12\.50 EUR, fraudulent, evidence until \d{4}-/,
+    );
   });
 
   test("gateway observe refuses what it cannot ask about, in its exit statuses, and explains itself", async () => {

@@ -4,17 +4,19 @@ import { join } from "node:path";
 
 import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
-import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { describePaymentGateway } from "../../../src/gateway-contract";
 import { simulatedGatewayHarness } from "./simulated-gateway-harness";
 
-describePaymentGatewayContract(
+describePaymentGateway(
+  { describe, it },
   simulatedGatewayHarness("SimulatedGateway with a ledger in memory", async () => ({
     ledger: new InMemoryGatewayLedger(),
     close: () => undefined,
   })),
 );
 
-describePaymentGatewayContract(
+describePaymentGateway(
+  { describe, it },
   simulatedGatewayHarness("SimulatedGateway with a ledger in SQLite", async () => {
     const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
     const ledger = await SqliteGatewayLedger.open(join(directory, "data", "holdfast.gateway.db"));

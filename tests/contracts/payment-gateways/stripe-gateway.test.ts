@@ -1,4 +1,4 @@
-import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { describePaymentGateway } from "../../../src/gateway-contract";
 import { stripeGatewayHarness } from "./stripe-gateway-harness";
 
-describePaymentGatewayContract(stripeGatewayHarness);
+describePaymentGateway({ describe, it }, stripeGatewayHarness);

@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 
 /**
  * How many files of `src` a capture passes, and how often it crosses from one layer to another: the server is started
- * with its default settings and with each function noting its calls, takes one payment, and captures it while the calls
- * are noted. A crossing is a pair of files in two layers of which one calls the other. What only composes or configures
- * the program has been called before, and does not count.
+ * with its default settings and with each function noting its calls, takes one payment, and captures it. What the request
+ * calls until its answer is sent is noted; what composes the program, or works in the background, does not count. A
+ * crossing is a pair of files in two layers of which one calls the other. See docs/adr/0104.
  */
 interface Trace {
   readonly files: readonly string[];

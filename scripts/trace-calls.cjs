@@ -1,5 +1,7 @@
 // Preloaded into a program that is forked: notes which files of src call which, between the messages "begin" and "end".
+const { AsyncLocalStorage } = require("node:async_hooks");
 const { readFileSync } = require("node:fs");
+const { Server } = require("node:http");
 const { join, relative, sep } = require("node:path");
 const ts = require("typescript");
 
@@ -13,6 +15,8 @@ const options = {
 };
 
 let isNoting = false;
+// Only what a request sets going counts, until it is answered: what other work does meanwhile is not its own.
+const answering = new AsyncLocalStorage();
 const files = new Set();
 const calls = new Set();
 
@@ -20,11 +24,19 @@ const calls = new Set();
 Error.stackTraceLimit = 40;
 
 globalThis[CALLS_TO_NOTE] = (callee) => {
-  if (!isNoting) return;
+  if (answering.getStore()?.isAnswered !== false) return;
   files.add(callee);
   const frames = new Error().stack.match(/[^\s(]+\.ts(?=:\d)/g) ?? [];
   const caller = frames.map(nameOf).find((file) => file !== null && file !== callee);
   if (caller !== undefined) calls.add(`${caller} ${callee}`);
+};
+
+const emit = Server.prototype.emit;
+Server.prototype.emit = function (name, ...values) {
+  if (name !== "request" || !isNoting) return emit.call(this, name, ...values);
+  const request = { isAnswered: false };
+  values[1].once("finish", () => (request.isAnswered = true));
+  return answering.run(request, () => emit.call(this, name, ...values));
 };
 
 process.on("message", (message) => {

@@ -1,7 +1,8 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countFolders, countLines, MOST_LOOSE_FILES } from "../../scripts/count-house";
+import { projectFiles } from "./documents";
 import { projectRoot } from "./planted-project";
 
 const tooFull = (root: string, top: string) =>
@@ -23,5 +24,20 @@ describe("every folder", () => {
     } finally {
       rmSync(root, { recursive: true, force: true });
     }
+  });
+});
+
+describe("every file of src", () => {
+  const MOST_LINES = 300;
+  const dataRatherThanCode = [
+    "src/interfaces/http/openapi/examples.ts",
+    "src/infrastructure/persistence/memory/in-memory-webhook-store.ts",
+  ];
+
+  it("is short enough to be read in one go", () => {
+    const long = projectFiles()
+      .filter((path) => /^src\/.*\.ts$/.test(path) && !dataRatherThanCode.includes(path))
+      .filter((path) => readFileSync(join(projectRoot, path), "utf8").split("\n").length > MOST_LINES);
+    expect(long).toEqual([]);
   });
 });

@@ -108,7 +108,7 @@ async function sendAgain(
   hold.assertHeld();
   const claimed = await claim(context, stored, operation, trace);
   if (claimed === null) {
-    // Another process is at it, without our lock: let it.
+    // Another process has written the payment meanwhile, and sends it. Nothing was asked here beyond the look before.
     const now = await context.payments.find(stored.payment.facts.id);
     return { stored: now ?? stored, by: "find" };
   }
@@ -137,14 +137,14 @@ async function claim(
   }
 }
 
-/** Asked in the future is not just now: the clock was set, and nobody may have asked for as long. */
+/** An `askedAt` in the future is ignored: the clock was set back, and it would block questions until it caught up. */
 function wasJustAsked({ askedAt }: Operation, now: Date): boolean {
   if (askedAt === null) return false;
   const agoMs = now.getTime() - askedAt.getTime();
   return agoMs > -CLOCK_TOLERANCE_MS && agoMs < MIN_ASK_INTERVAL_MS;
 }
 
-/** Whether the gateway may have. What was sent far in the future is of an age that nobody knows. */
+/** Whether the gateway may have forgotten the key. A send time far in the future cannot be trusted: it counts as forgotten. */
 function isForgotten(context: OperationContext, operation: Operation, now: Date): boolean {
   const { remembersKeysForMs } = context.gateway;
   const sentForMs = now.getTime() - (operation.firstSentAt ?? now).getTime();

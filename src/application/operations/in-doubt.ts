@@ -6,7 +6,7 @@ export function isInDoubt(error: unknown): error is StoreUnavailableError {
   return error instanceof StoreUnavailableError && error.outcome === "unknown";
 }
 
-/** Looks once for what may be stored. That it cannot be looked for does not tell that nothing was written. */
+/** Looks once for what may be stored. If the look itself fails, the write stays in doubt. */
 export async function lookAgain<Found>(
   doubt: StoreUnavailableError,
   look: () => Promise<Found>,

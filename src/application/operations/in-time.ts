@@ -1,4 +1,4 @@
-/** What the work comes to, or what is said in its place after so long. The work itself goes on: it is not waited for. */
+/** The result of the work, or of `late` after the limit. The work is not cancelled. */
 export async function inTime<T, Late>(
   limitMs: number,
   work: Promise<T>,

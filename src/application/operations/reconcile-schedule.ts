@@ -18,7 +18,7 @@ export const reconcileScheduleMs: readonly number[] = [
 /** When the gateway is asked again about an operation in review, which a person may not look at for days; then daily. */
 export const reviewScheduleMs: readonly number[] = [5 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR];
 
-/** Clocks of several machines differ, and a second is nothing. */
+/** Tolerated difference between the clocks of two machines. */
 export const CLOCK_TOLERANCE_MS = 5 * SECOND;
 
 /** Spreads what became due together, by up to a tenth, so that a gateway coming back is not hit by all at once. */
@@ -65,8 +65,8 @@ export function touchedAt({ askedAt, firstSentAt, createdAt }: OperationTimes): 
 }
 
 /**
- * By its time; or because its times cannot be true. A clock that was ahead when they were written, or that was set back
- * since, must not keep anybody from asking for as long as it was wrong.
+ * Due when its time has come, or when its times cannot be true. A clock that was ahead when they were written, or that was set back
+ * since, must not stop questions for as long as it was wrong.
  */
 export function isDue(operation: OperationTimes, now: Date): boolean {
   const { dueAt } = operation;

@@ -62,15 +62,21 @@ async function closeUnsent(
   const { payments } = context;
   try {
     const closed = notSent(stored.payment, operationId, reason, stepNow(context, trace));
-    return (
-      (await payments.save(closed, stored.version).catch((error: unknown) => {
-        if (error instanceof VersionConflictError) return payments.find(stored.payment.facts.id);
-        throw error;
-      })) ?? stored
-    );
+    return await payments.save(closed, stored.version);
   } catch (error) {
+    if (error instanceof VersionConflictError) return asItIsNow(context, stored);
     // The store fails: the intent stands, and is due. The next process that finds it sends it.
     if (error instanceof StoreUnavailableError) return stored;
+    throw error;
+  }
+}
+
+/** As it was read, where the store cannot tell more. */
+async function asItIsNow({ payments }: OperationContext, read: StoredPayment): Promise<StoredPayment> {
+  try {
+    return (await payments.find(read.payment.facts.id)) ?? read;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return read;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Payment } from "../../domain/payment/payment";
 import type { PaymentEvent } from "../../domain/payment/events";
 import type { NewPublicEvent, PaymentEventContent } from "./public-event";
 import { publicOperation, publicPayment } from "./public-payment";
-import { publications } from "./publications";
+import { publications } from "./which-events-are-public";
 
 /**
  * What the world is told when this payment is stored, in order. Each shows the payment as the step has left it: what was

@@ -1,13 +1,13 @@
 import type { MerchantId } from "../../domain/identifiers";
 import { SandboxCheckpoints, type CheckpointParts } from "./snapshots/sandbox-checkpoints";
-import { SandboxEnd, type LeaveReason } from "./tenure/sandbox-end";
+import { SandboxEnd, type LeaveReason } from "./ownership/sandbox-end";
 import { lossOf, sandboxContended, sandboxLost, sandboxNotFound } from "./sandbox-errors";
 import { SandboxHistory, type HistoryParts } from "./snapshots/sandbox-history";
 import { snapshotId, type SandboxId } from "./sandbox-ids";
 import type { SnapshotInfo } from "./snapshots/sandbox-manifest";
-import type { SandboxOwnership } from "./tenure/sandbox-ownership";
-import { settledWithin } from "./tenure/sandbox-timers";
-import { SandboxUsers } from "./tenure/sandbox-users";
+import type { SandboxOwnership } from "./ownership/sandbox-ownership";
+import { settledWithin } from "./ownership/sandbox-timers";
+import { SandboxUsers } from "./ownership/sandbox-users";
 import type { SandboxWorld } from "./world/sandbox-world";
 
 export interface SandboxParts extends CheckpointParts, HistoryParts {

@@ -8,13 +8,13 @@ import { ManifestRecord } from "./snapshots/manifest-record";
 import { worldOfSnapshot } from "./snapshots/restore-snapshot";
 import type { Sandbox } from "./sandbox";
 import { ShuttingDownError } from "../shutting-down-error";
-import { SandboxArrivals, type ArrivalParts } from "./tenure/sandbox-arrivals";
-import { elsewhere } from "./tenure/sandbox-elsewhere";
-import { SandboxGone } from "./tenure/sandbox-end";
+import { SandboxArrivals, type ArrivalParts } from "./ownership/sandbox-arrivals";
+import { elsewhere } from "./ownership/sandbox-elsewhere";
+import { SandboxGone } from "./ownership/sandbox-end";
 import { sandboxContended, SandboxError, sandboxNotFound } from "./sandbox-errors";
 import { parseSandboxId, type SandboxId } from "./sandbox-ids";
 import type { SnapshotInfo } from "./snapshots/sandbox-manifest";
-import type { SandboxOwnership } from "./tenure/sandbox-ownership";
+import type { SandboxOwnership } from "./ownership/sandbox-ownership";
 import { SandboxPlaces, type Place } from "./sandbox-places";
 import type { SandboxWorld } from "./world/sandbox-world";
 

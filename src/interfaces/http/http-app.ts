@@ -8,7 +8,7 @@ import type { Endpoint } from "./endpoints/endpoint";
 import type { WaitingReaders } from "./endpoints/events/waiting-readers";
 import { mount } from "./endpoints/mount";
 import { paymentEndpoints } from "./endpoints/payments/payment-endpoints";
-import type { PaymentParts, PaymentUseCases } from "./endpoints/payments/payment-parts";
+import type { PaymentParts, PaymentWorld } from "./endpoints/payments/payment-parts";
 import { reviewEndpoints } from "./endpoints/reviews/review-endpoints";
 import type { ReviewParts } from "./endpoints/reviews/review-parts";
 import { sandboxEndpoints } from "./endpoints/sandboxes/sandbox-endpoints";
@@ -29,19 +29,22 @@ import { accessLog } from "./server/access-log";
 import { requestHistogram } from "./server/http-metrics";
 
 /** What all endpoints need, and what only some instances have. */
-export interface HttpAppParts
-  extends PaymentUseCases, ReviewParts, ObservationParts, LockParts, ReadinessParts {
-  readonly authenticate: Pick<AuthenticateCaller, "execute">;
-  readonly logger: Logger;
-  /** Of the program, for `/openapi.json`. */
-  readonly version: string;
-  readonly readers: WaitingReaders;
-  /** These are left out where there are none, and then they have no routes. */
-  readonly metrics?: MetricsParts["metrics"] | undefined;
-  readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
-  readonly webhooks?: WebhookUseCases | undefined;
-  readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
-}
+export type HttpAppParts = PaymentWorld &
+  ReviewParts &
+  ObservationParts &
+  LockParts &
+  ReadinessParts & {
+    readonly authenticate: Pick<AuthenticateCaller, "execute">;
+    readonly logger: Logger;
+    /** Of the program, for `/openapi.json`. */
+    readonly version: string;
+    readonly readers: WaitingReaders;
+    /** These are left out where there are none, and then they have no routes. */
+    readonly metrics?: MetricsParts["metrics"] | undefined;
+    readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
+    readonly webhooks?: WebhookUseCases | undefined;
+    readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
+  };
 
 /** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
 export function createHttpApp(parts: HttpAppParts): Express {

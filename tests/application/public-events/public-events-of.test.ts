@@ -1,6 +1,6 @@
 import type { PaymentEventContent } from "../../../src/application/public-events/public-event";
 import { publicEventTypes, publicEventWire } from "../../../src/application/public-events/public-event";
-import { publications } from "../../../src/application/public-events/publications";
+import { publications } from "../../../src/application/public-events/which-events-are-public";
 import { publicEventsOf } from "../../../src/application/public-events/public-events-of";
 import { decideRefund, decideVoid } from "../../../src/domain/payment/decide-movement";
 import { observe } from "../../../src/domain/payment/observation";

@@ -22,7 +22,7 @@ let keys = 0;
 const key = () => parseIdempotencyKey(`key-${(keys += 1)}`);
 
 async function authorize(world: SandboxWorld, paymentMethod = "tok_ok", expiresInSeconds = 3_600) {
-  const outcome = await world.authorizePayment
+  const outcome = await world.payments.authorizePayment
     .execute(
       {
         idempotencyKey: key(),
@@ -38,7 +38,7 @@ async function authorize(world: SandboxWorld, paymentMethod = "tok_ok", expiresI
   return outcome?.payment.facts.id as PaymentId;
 }
 const capture = (world: SandboxWorld, paymentId: PaymentId, amount?: bigint) =>
-  world.capturePayment.execute(
+  world.payments.capturePayment.execute(
     { paymentId, idempotencyKey: key(), ...(amount === undefined ? {} : { amount }) },
     caller,
   );
@@ -50,11 +50,11 @@ async function throughSnapshot(world: SandboxWorld): Promise<SandboxWorld> {
 }
 
 async function everything(world: SandboxWorld) {
-  const { data } = await world.readPayments.list({ merchant, limit: 100 });
+  const { data } = await world.payments.readPayments.list({ merchant, limit: 100 });
   const histories = await Promise.all(
-    data.map(({ facts: { id } }) => world.readPayments.history(id, merchant, { limit: 100 })),
+    data.map(({ facts: { id } }) => world.payments.readPayments.history(id, merchant, { limit: 100 })),
   );
-  const { events } = await world.eventFeed.read({ after: 0, limit: 1_000 });
+  const { events } = await world.payments.eventFeed.read({ after: 0, limit: 1_000 });
   return { now: world.now, payments: data.map(({ facts }) => facts), histories, events };
 }
 
@@ -72,8 +72,11 @@ test("a world comes back whole: every kind of payment, its history, the clock an
   await world.moveClock({ advanceMs: 120_000 });
   await capture(world, part, 400n);
   await capture(world, whole);
-  await world.refundPayment.execute({ paymentId: whole, idempotencyKey: key(), amount: 300n }, caller);
-  await world.voidPayment.execute({ paymentId: toVoid, idempotencyKey: key() }, caller);
+  await world.payments.refundPayment.execute(
+    { paymentId: whole, idempotencyKey: key(), amount: 300n },
+    caller,
+  );
+  await world.payments.voidPayment.execute({ paymentId: toVoid, idempotencyKey: key() }, caller);
   await capture(world, unknown);
   const before = await everything(world);
   expect(new Set(before.payments.map(({ status }) => status)).size).toBeGreaterThanOrEqual(4);
@@ -90,9 +93,9 @@ test("a world comes back whole: every kind of payment, its history, the clock an
 
   // The two go on apart: what the gateway did before is known to both, what it does now to one.
   await restored.moveClock({ advanceMs: 60_000 });
-  expect((await restored.readPayments.one(unknown, merchant)).facts.status).toBe("captured");
-  expect(openOperationOf(await world.readPayments.one(unknown, merchant))).toBeDefined();
-  const { events } = await restored.eventFeed.read({ after: before.events.length, limit: 10 });
+  expect((await restored.payments.readPayments.one(unknown, merchant)).facts.status).toBe("captured");
+  expect(openOperationOf(await world.payments.readPayments.one(unknown, merchant))).toBeDefined();
+  const { events } = await restored.payments.eventFeed.read({ after: before.events.length, limit: 10 });
   expect(events).toMatchObject([{ type: "payment.captured", paymentId: unknown, sequence: 3 }]);
 });
 
@@ -103,10 +106,10 @@ test("a snapshot from before there were public events is restored with an empty 
   const { payments, ...rest } = content as { payments: object };
   const older = { ...payments, format: 2, publicEvents: undefined };
   const restored = worlds.restore(JSON.parse(JSON.stringify({ ...rest, payments: older })));
-  expect(await restored.eventFeed.latest()).toBe(0);
-  const { data } = await restored.readPayments.list({ merchant, limit: 10 });
+  expect(await restored.payments.eventFeed.latest()).toBe(0);
+  const { data } = await restored.payments.readPayments.list({ merchant, limit: 10 });
   await capture(restored, data[0]!.facts.id);
-  const { events } = await restored.eventFeed.read({ after: 0, limit: 10 });
+  const { events } = await restored.payments.eventFeed.read({ after: 0, limit: 10 });
   expect(events).toMatchObject([{ type: "payment.captured", sequence: 1 }]);
 });
 
@@ -124,7 +127,7 @@ test("a snapshot in the middle of an operation is as a crash there: the same key
   const world = worlds.create(start);
   const id = await authorize(world);
   const idempotencyKey = parseIdempotencyKey("in-the-middle");
-  const capturing = world.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
+  const capturing = world.payments.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
   const cuts: Promise<SandboxWorld>[] = [];
   for (let turn = 0; turn < 60; turn += 1) {
     cuts.push(throughSnapshot(world));
@@ -133,10 +136,10 @@ test("a snapshot in the middle of an operation is as a crash there: the same key
   await capturing;
   const states = new Set<string>();
   for (const cut of await Promise.all(cuts)) {
-    const { facts } = await cut.readPayments.one(id, merchant);
+    const { facts } = await cut.payments.readPayments.one(id, merchant);
     states.add(`${facts.status} ${facts.operations.length}`);
     await cut.moveClock({ advanceMs: 10_000 });
-    const again = await cut.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
+    const again = await cut.payments.capturePayment.execute({ paymentId: id, idempotencyKey }, caller);
     expect(again.operation.status).toBe("succeeded");
     const { gateway } = (await cut.takeContent()).content as { gateway: { moves: { kind: string }[] } };
     expect(gateway.moves.filter(({ kind }) => kind === "capture")).toHaveLength(1);

@@ -144,7 +144,7 @@ export async function authorize(
   { expiresInSeconds = 3_600, paymentMethod = "tok_ok" } = {},
 ): Promise<PaymentId> {
   const { payment } = await sandboxes.use(id, merchant, (world) =>
-    world.authorizePayment.execute(
+    world.payments.authorizePayment.execute(
       {
         idempotencyKey: parseIdempotencyKey(key),
         amount: money(1_000n, parseCurrency("EUR")),
@@ -164,7 +164,7 @@ export function capture({ sandboxes }: SandboxInstance, id: SandboxId, paymentId
 }
 
 export function captureIn(world: SandboxWorld, paymentId: PaymentId, key: string) {
-  return world.capturePayment.execute(
+  return world.payments.capturePayment.execute(
     { paymentId, idempotencyKey: parseIdempotencyKey(key) },
     { merchant, actor: { key: "test" } },
   );
@@ -172,7 +172,7 @@ export function captureIn(world: SandboxWorld, paymentId: PaymentId, key: string
 
 /** The references of the payments that are there, oldest first. */
 export function references({ sandboxes }: SandboxInstance, id: SandboxId): Promise<(string | null)[]> {
-  return sandboxes.use(id, merchant, async ({ readPayments }) => {
+  return sandboxes.use(id, merchant, async ({ payments: { readPayments } }) => {
     const { data } = await readPayments.list({ merchant, limit: 100 });
     return data.map(({ facts }) => facts.reference).reverse();
   });

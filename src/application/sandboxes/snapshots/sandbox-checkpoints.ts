@@ -5,8 +5,8 @@ import { SandboxError } from "../sandbox-errors";
 import { fenceOfSnapshot, type SandboxId } from "../sandbox-ids";
 import type { SandboxLimits } from "../sandbox-limits";
 import type { SnapshotInfo } from "./sandbox-manifest";
-import type { SandboxOwnership } from "../tenure/sandbox-ownership";
-import type { SandboxTimers } from "../tenure/sandbox-timers";
+import type { SandboxOwnership } from "../ownership/sandbox-ownership";
+import type { SandboxTimers } from "../ownership/sandbox-timers";
 import type { SandboxWorld } from "../world/sandbox-world";
 import { encodeSnapshot, sha256 } from "./snapshot-format";
 

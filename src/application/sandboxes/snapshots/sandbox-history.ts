@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock";
 import type { ManifestRecord } from "./manifest-record";
 import type { SandboxEvent, SandboxEventType, SandboxObserver } from "../sandbox-events";
 import type { SandboxId } from "../sandbox-ids";
-import type { SandboxOwnership } from "../tenure/sandbox-ownership";
+import type { SandboxOwnership } from "../ownership/sandbox-ownership";
 
 const KEPT_EVENTS = 50;
 

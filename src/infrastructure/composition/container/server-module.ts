@@ -14,7 +14,7 @@ import { Service, type ServiceParts } from "../serving/service";
 import { startingLines } from "../serving/starting-lines";
 import { assembles } from "./assembles";
 import { constructs } from "./constructs";
-import { callerUseCases, liveUseCases } from "./live-use-cases";
+import { callerUseCases, liveUseCases } from "./use-case-arguments";
 import { tokens } from "./tokens";
 
 const lifecycle = constructs(Lifecycle, [tokens.refusalToMove]);

@@ -2,7 +2,7 @@ import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PaymentId } from "../../../domain/identifiers";
-import { callerUseCases, liveUseCases } from "./live-use-cases";
+import { callerUseCases, liveUseCases } from "./use-case-arguments";
 import { tokens } from "./tokens";
 
 export function useCasesModule(): ContainerModule {

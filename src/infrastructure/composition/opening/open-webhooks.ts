@@ -29,7 +29,7 @@ export interface OpenWebhooks {
   close(): Promise<void>;
 }
 
-/** Whoever plays a schedule of ten attempts waits for a receiver that is silent, and not for long. */
+/** Shorter than for live webhooks: a test that plays ten attempts at a silent receiver waits for each. */
 const SANDBOX_ATTEMPT_MS = 2_000;
 
 /** Webhooks of this instance. Throws `ConfigurationError` where secrets are stored that its key does not open. */

@@ -18,7 +18,7 @@ import type { Line } from "./line";
 import type { Ticket, TicketQueue } from "./ticket-queue";
 import { limitOf } from "./wait-limit";
 
-/** Progress is told at most once a second; later on less often, but someone may be watching. */
+/** How often progress is reported: after a fifth of the time waited so far, within these bounds. */
 const PROGRESS_MS = { least: 1000, most: 5000 };
 /** What a single attempt is given: time for one request, whatever release or attempt of ours is in its way. */
 const SINGLE_ATTEMPT_MS = 2000;
@@ -118,7 +118,7 @@ export class Wait implements Observed, Due {
     if (isObserved(this) && !this.hasVerdict()) this.announceProgress();
   }
 
-  /** Waking up costs more than what there is to do: progress is told along with an attempt where it can be. */
+  /** Progress is reported along with an attempt where possible, which saves a timer. */
   retry(attempt: number): void {
     this.announce({ type: "retried", attempt });
     const isDue = this.elapsedMs - this.progressToldMs >= PROGRESS_MS.least;

@@ -15,8 +15,8 @@ class FencedLine extends Line {
  * Lines that give out fencing tokens: `max(previous, now in ms) + 1` for each id alone, because a count over all ids
  * outruns the clock and falls back behind itself at a restart. A line is remembered until the clock has passed its last
  * token, which is the next millisecond; from then on the clock alone makes the next token greater. The last thousand are
- * remembered for longer, because they may be wanted again. What a restart can
- * still fall behind is an id that was locked more than a thousand times a second.
+ * remembered for longer, because they may be wanted again. What a restart can still fall behind is an id that was locked
+ * more than a thousand times a second.
  */
 export class FencedLines extends Lines<FencedLine> {
   private resting: FencedLine[] = [];

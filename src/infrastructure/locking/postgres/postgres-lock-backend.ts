@@ -44,7 +44,7 @@ interface AttemptRow {
   } | null;
 }
 
-/** One session for all locks of this process: what it holds, the server frees when the session ends, whyever it does. */
+/** One session for all locks of this process: what it holds, the server frees when the session ends, for whatever reason. */
 export class PostgresLockBackend implements LockBackend {
   readonly adapter = "postgres";
   private readonly statements: PostgresLockStatements;
@@ -127,8 +127,7 @@ export class PostgresLockBackend implements LockBackend {
       ]);
     } catch (error) {
       // A statement that failed may have taken the lock before it did: the lock belongs to the session, not to it.
-      if (!session.lost.aborted)
-        await session.ask(this.statements.unlock, [key]).catch(() => session.lose("a lock may be left over"));
+      await this.unlockOrLose(session, key, "a lock may be left over");
       throw error;
     }
     if (row === undefined) throw new Error("PostgreSQL answered with nothing");
@@ -146,13 +145,16 @@ export class PostgresLockBackend implements LockBackend {
       if (!session.lost.aborted) await session.ask(this.statements.release, [key, fence]);
     } catch {
       // The note about the holder could not be removed, say. The lock itself is all that matters.
-      if (!session.lost.aborted)
-        await session
-          .ask(this.statements.unlock, [key])
-          .catch(() => session.lose("a lock could not be given back"));
+      await this.unlockOrLose(session, key, "a lock could not be given back");
     } finally {
       this.held.delete(key);
     }
+  }
+
+  /** A lock that cannot be given back alone ends with its session. */
+  private async unlockOrLose(session: PostgresSession, key: bigint, reason: string): Promise<void> {
+    if (session.lost.aborted) return;
+    await session.ask(this.statements.unlock, [key]).catch(() => session.lose(reason));
   }
 
   private session(): Promise<PostgresSession> {
@@ -179,14 +181,16 @@ export class PostgresLockBackend implements LockBackend {
     });
     this.current = session;
     this.hasConnected = true;
-    session.lost.addEventListener("abort", () => {
-      for (const [key, tenure] of this.held)
-        if (tenure.isOf(session)) {
-          this.held.delete(key);
-          tenure.lose(String(session.lost.reason));
-        }
-    });
+    session.lost.addEventListener("abort", () => this.loseTenuresOf(session));
     return session;
+  }
+
+  private loseTenuresOf(session: PostgresSession): void {
+    for (const [key, tenure] of this.held) {
+      if (!tenure.isOf(session)) continue;
+      this.held.delete(key);
+      tenure.lose(String(session.lost.reason));
+    }
   }
 
   private async prepare(session: PostgresSession): Promise<void> {

@@ -158,7 +158,7 @@ export class PostgresSession {
     this.socket.destroy();
   }
 
-  /** Ends it as one should. */
+  /** Closes the connection, or destroys it if the server does not answer in time. */
   async end(reason: string): Promise<void> {
     if (this.lost.aborted) return;
     this.stopTimers();

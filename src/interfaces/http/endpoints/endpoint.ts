@@ -116,7 +116,8 @@ interface TypedEndpoint<
   All extends Answers,
   Parts,
 > extends Omit<Endpoint<Parts>, "handle"> {
-  readonly path: Path;
+  /** A parameter that has no parser does not compile. */
+  readonly path: Path & (IdsIn<Path> extends keyof PathIds ? unknown : never);
   readonly body?: Body;
   readonly query?: Query;
   readonly movesMoney?: Moves;

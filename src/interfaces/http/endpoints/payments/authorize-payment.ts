@@ -6,10 +6,10 @@ import { requestSchema } from "../../openapi/schema-names";
 import { amountIn, currencyIn, text } from "../../requests/wire-values";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint } from "../endpoint";
-import { asCallerInWorld, howItStands, keyProblems, lockProblems } from "./movement";
+import { asCallerInWorld, statusAndHeaders, keyProblems, lockProblems } from "./movement";
 import { onePaymentAnswer } from "./payment-answers";
 import { labelsFrom, labelsIn } from "./payment-labels";
-import type { PaymentParts, PaymentUseCases } from "./payment-parts";
+import type { PaymentParts, PaymentWorld } from "./payment-parts";
 import { publicPayment } from "../../../../application/public-events/public-payment";
 
 const DAY_SECONDS = 86_400;
@@ -98,7 +98,7 @@ export const authorizePayment = endpoint<PaymentParts>()({
   async handle(asked, parts) {
     const { request, body, key } = asked;
     const outcome = await asCallerInWorld(asked, parts, (world, caller) => begin(world, body, key, caller));
-    const stands = howItStands(outcome);
+    const stands = statusAndHeaders(outcome);
     const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.facts.id}`;
     return {
       ...stands,
@@ -108,7 +108,7 @@ export const authorizePayment = endpoint<PaymentParts>()({
   },
 });
 
-function begin(world: PaymentUseCases, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
+function begin(world: PaymentWorld, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
   const own = { idempotencyKey, ...labelsFrom(wanted) };
   if ("gatewayReference" in wanted) {
     const { gatewayReference, expiresIn = null } = wanted;

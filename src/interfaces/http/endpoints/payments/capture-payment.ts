@@ -22,5 +22,6 @@ export const capturePayment = movement({
     "currency_mismatch",
     "capture_declined",
   ],
+  show: (capture, payment) => ({ capture, payment }),
   move: (world, command, caller) => world.capturePayment.execute(command, caller),
 });

@@ -2,13 +2,18 @@ import type { z } from "zod";
 import type { OperationOutcome } from "../../../../application/operations/operation-outcome";
 import type { Caller } from "../../../../application/operations/caller";
 import type { IdempotencyKey, PaymentId } from "../../../../domain/identifiers";
+import {
+  publicOperation,
+  publicPayment,
+  type PublicOperation,
+  type PublicPayment,
+} from "../../../../application/public-events/public-payment";
 import { isOpen } from "../../../../domain/payment/operation";
 import { IN_PROGRESS_SECONDS, type ProblemCode } from "../../problems/problem-table";
 import { asCaller } from "../../requests/as-caller";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint, type Asked, type DocumentedEndpoint, type Endpoint } from "../endpoint";
-import type { PaymentParts, PaymentUseCases } from "./payment-parts";
-import { publicOperation, publicPayment } from "../../../../application/public-events/public-payment";
+import type { PaymentParts, PaymentWorld } from "./payment-parts";
 
 export const keyProblems: readonly ProblemCode[] = [
   "idempotency_key_required",
@@ -31,19 +36,20 @@ const inProgress: readonly ProblemCode[] = [
   "payment_busy",
 ];
 
-interface Movement<Body extends z.ZodType> extends Pick<
+interface Movement<Body extends z.ZodType, Answer extends z.ZodType> extends Pick<
   DocumentedEndpoint,
   "operationId" | "summary" | "description" | "problems"
 > {
-  /** Its name in paths and answers. */
+  /** Its name in the description of a 202. */
   readonly name: "capture" | "void" | "refund";
   readonly path: `/payments/:paymentId/${string}`;
   readonly body: Body;
   /** What a 201 says. */
   readonly done: string;
-  readonly answer: z.ZodType;
+  readonly answer: Answer;
+  readonly show: (operation: PublicOperation, payment: PublicPayment) => z.output<Answer>;
   readonly move: (
-    world: PaymentUseCases,
+    world: PaymentWorld,
     command: Given<z.output<Body>> & {
       readonly paymentId: PaymentId;
       readonly idempotencyKey: IdempotencyKey;
@@ -53,14 +59,15 @@ interface Movement<Body extends z.ZodType> extends Pick<
 }
 
 /** An endpoint that moves money of an existing payment: capture, void and refund differ in what is said here alone. */
-export function movement<Body extends z.ZodType<object>>({
+export function movement<Body extends z.ZodType<object>, Answer extends z.ZodType>({
   name,
   done,
   answer,
+  show,
   move,
   problems,
   ...rest
-}: Movement<Body>): Endpoint<PaymentParts> {
+}: Movement<Body, Answer>): Endpoint<PaymentParts> {
   return endpoint<PaymentParts>()({
     ...rest,
     method: "post",
@@ -89,8 +96,7 @@ export function movement<Body extends z.ZodType<object>>({
       const command = { ...ids, idempotencyKey: key, ...body };
       const outcome = await asCallerInWorld(asked, parts, (world, caller) => move(world, command, caller));
       const { operation, payment } = outcome;
-      const answered = { [name]: publicOperation(operation), payment: publicPayment(payment) };
-      return { ...howItStands(outcome), body: answered };
+      return { ...statusAndHeaders(outcome), body: show(publicOperation(operation), publicPayment(payment)) };
     },
   });
 }
@@ -98,13 +104,13 @@ export function movement<Body extends z.ZodType<object>>({
 export function asCallerInWorld(
   { request, response }: Pick<Asked, "request" | "response">,
   parts: PaymentParts,
-  move: (world: PaymentUseCases, caller: Caller) => Promise<OperationOutcome>,
+  move: (world: PaymentWorld, caller: Caller) => Promise<OperationOutcome>,
 ): Promise<OperationOutcome> {
   return parts.inWorld((world) => asCaller(request, response, parts, (caller) => move(world, caller)));
 }
 
 /** 201 for what has happened; 202 while nobody knows yet, and then the same key asks again. */
-export function howItStands({ operation, replayed }: OperationOutcome) {
+export function statusAndHeaders({ operation, replayed }: OperationOutcome) {
   const stored = replayed ? { "Idempotency-Replayed": "true" } : {};
   return isOpen(operation)
     ? { status: 202 as const, headers: { ...stored, "Retry-After": IN_PROGRESS_SECONDS } }

@@ -15,5 +15,6 @@ export const refundPayment = movement({
   done: "Refunded.",
   answer: refundedAnswer,
   problems: ["payment_not_refundable", "amount_exceeds_captured", "currency_mismatch", "refund_declined"],
+  show: (refund, payment) => ({ refund, payment }),
   move: (world, command, caller) => world.refundPayment.execute(command, caller),
 });

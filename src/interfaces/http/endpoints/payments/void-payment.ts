@@ -13,5 +13,6 @@ export const voidPayment = movement({
   done: "Voided.",
   answer: voidedAnswer,
   problems: ["payment_not_voidable", "payment_expired", "void_declined"],
+  show: (voiding, payment) => ({ void: voiding, payment }),
   move: (world, command, caller) => world.voidPayment.execute(command, caller),
 });

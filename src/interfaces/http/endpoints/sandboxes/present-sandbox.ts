@@ -19,7 +19,7 @@ export function presentSandbox(sandbox: Sandbox): z.output<typeof sandboxAnswer>
     lease: { fencingToken: ownership.fence.toString(), since: ownership.since.toISOString() },
     waiter: ownership.releaseRequested,
     clock: world.now.toISOString(),
-    counts: { payments: world.payments },
+    counts: { payments: world.paymentCount },
     unsaved: sandbox.isDirty,
     snapshots: snapshots.map((info) => ({
       ...presentSnapshot(sandboxId, info),

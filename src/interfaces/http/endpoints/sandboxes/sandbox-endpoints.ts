@@ -21,7 +21,12 @@ export const sandboxEndpoints: readonly Endpoint<SandboxParts>[] = [
   checkpointSandbox,
   moveSandboxClock,
   deleteSandbox,
-  ...paymentEndpoints.map((live) => inSandbox(live, (inWorld, parts) => ({ ...parts, inWorld }))),
+  ...paymentEndpoints.map((live) =>
+    inSandbox(live, (lend, parts) => ({
+      ...parts,
+      inWorld: (work) => lend(({ payments }) => work(payments)),
+    })),
+  ),
   ...webhookEndpoints.map((live) => inSandbox(live, (inWebhooks, parts) => ({ ...parts, inWebhooks }))),
 ];
 

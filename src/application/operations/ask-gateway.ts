@@ -38,9 +38,13 @@ export function find(gateway: PaymentGateway, payment: Payment, operation: Opera
 }
 
 /** Asks about an authorization that was made elsewhere. Moves nothing. */
-export function lookUp(gateway: AuthorizationLookup, reference: string): Promise<LookupAnswer> {
-  const timeoutMs = budgets.findMs;
-  return withinBudget(timeoutMs, () => gateway.lookupAuthorization({ reference, timeoutMs }));
+export function lookUp(
+  gateway: AuthorizationLookup,
+  reference: string,
+  account: string | null,
+): Promise<LookupAnswer> {
+  const request = { reference, timeoutMs: budgets.findMs, ...inAccount(account) };
+  return withinBudget(request.timeoutMs, () => gateway.lookupAuthorization(request));
 }
 
 /** What an event tells about a question to the gateway: under which key it was asked, and in whose words it answered. */
@@ -68,7 +72,12 @@ function commonRequest(payment: Payment, operation: Operation) {
     operationId: operation.id,
     paymentId: payment.facts.id,
     amount: { ...payment.facts.amount, amount: operation.amount },
+    ...inAccount(payment.facts.gatewayAccount),
   };
+}
+
+function inAccount(account: string | null): { readonly account?: string } {
+  return account === null ? {} : { account };
 }
 
 /** The call itself goes on after its budget: whatever it still does is found out by asking. */

@@ -30,6 +30,8 @@ export interface MovementRequest {
   readonly operationId: string;
   readonly paymentId: string;
   readonly amount: Money;
+  /** The account at the gateway in which all of the payment happens; left out: the one of the gateway's own settings. */
+  readonly account?: string;
   /** The gateway's reference of the authorization this movement belongs to. */
   readonly authorizationReference: string;
   /** Give up, with `unknown`, after this. */

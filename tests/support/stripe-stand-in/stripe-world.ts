@@ -55,6 +55,9 @@ export class StripeWorld {
   searchIsBehind = false;
   private readonly undecided: (() => void)[] = [];
 
+  /** Ids are unique among all accounts: `inIds` tells those of this one. */
+  constructor(private readonly inIds = "") {}
+
   decide(): void {
     for (const decision of this.undecided.splice(0)) decision();
   }
@@ -74,7 +77,7 @@ export class StripeWorld {
     if (currency === "usd" && amount < 50) return invalid({ code: "amount_too_small", param: "amount" });
     if (amount > 99_999_999) return invalid({ code: "amount_too_large", param: "amount" });
     const intent: Intent = {
-      id: `pi_${this.intents.size + 1}`,
+      id: `pi_${this.inIds}${this.intents.size + 1}`,
       object: "payment_intent",
       amount,
       currency,
@@ -168,7 +171,7 @@ export class StripeWorld {
     if (refunded + amount > intent.amount_received) return bad({ param: "amount" });
     if (course === "refused") return bad({ code: "balance_insufficient" });
     const refund: Refund = {
-      id: `re_${this.refunds.length + 1}`,
+      id: `re_${this.inIds}${this.refunds.length + 1}`,
       object: "refund",
       payment_intent: intent.id,
       amount,

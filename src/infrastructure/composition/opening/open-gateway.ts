@@ -15,6 +15,8 @@ import type { Closers } from "./closers";
 
 export interface OpenGateway {
   readonly gateway: PaymentGateway & AuthorizationLookup;
+  /** Has accounts of merchants beside the common one. */
+  readonly hasAccounts?: true;
   /** How often money moved; only the simulated gateway can tell. */
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
   /** Rejects when it cannot work; absent where that says nothing about this server. */
@@ -39,7 +41,7 @@ export async function openGateway(
       const { StripeGateway } = await import("../../gateways/stripe/stripe-gateway.js");
       const gateway = StripeGateway.open({ apiKey, ...(url !== null && { url }) });
       closers.add(() => gateway.close());
-      return { gateway };
+      return { gateway, hasAccounts: true };
     }
     case "module": {
       const gateway = await gatewayOfModule(setting.file, configuration);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, parse } from "node:path";
+import type { MerchantAccountStore } from "../../../application/ports/accounts/merchant-account-store";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store";
 import type { Clock } from "../../../application/ports/clock";
 import type { EventFeed } from "../../../application/ports/events/event-feed";
@@ -14,6 +15,7 @@ import { PostgresGatewayLedger } from "../../gateways/simulated/ledgers/postgres
 import { SqliteGatewayLedger } from "../../gateways/simulated/ledgers/sqlite-gateway-ledger";
 import { PublicationsHeard } from "../../persistence/events/publications-heard";
 import { InMemoryApiKeyStore } from "../../persistence/memory/in-memory-api-key-store";
+import { InMemoryMerchantAccountStore } from "../../persistence/memory/in-memory-merchant-account-store";
 import { InMemoryPaymentRepository } from "../../persistence/memory/in-memory-payment-repository";
 import { InMemoryWebhookStore } from "../../persistence/memory/in-memory-webhook-store";
 import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
@@ -23,6 +25,7 @@ import { PostgresPaymentRepository } from "../../persistence/postgres/postgres-p
 import { PostgresWebhookStore } from "../../persistence/postgres/postgres-webhook-store";
 import { RememberedApiKeys } from "../../persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../../persistence/sql/sql-api-key-store";
+import { SqlMerchantAccountStore } from "../../persistence/sql/sql-merchant-account-store";
 import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
 import { SqliteDatabase } from "../../persistence/sqlite/sqlite-database";
 import { SqliteMigration } from "../../persistence/sqlite/sqlite-migration";
@@ -37,6 +40,7 @@ export interface OpenStore {
   readonly eventFeed: EventFeed;
   readonly webhooks: WebhookStore;
   readonly apiKeys: ApiKeyStore;
+  readonly merchantAccounts: MerchantAccountStore;
   readonly migration: StoreMigration;
   /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
   readonly openGatewayLedger: () => Promise<GatewayLedger>;
@@ -80,6 +84,7 @@ export async function openStore(
         eventFeed: payments.feed,
         webhooks: new InMemoryWebhookStore((event) => payments.feed.append([event])),
         apiKeys: new InMemoryApiKeyStore(),
+        merchantAccounts: new InMemoryMerchantAccountStore(),
         migration: { migrate: async () => ({ from: 0, to: 0 }) },
         lostLogs: () => [],
         openGatewayLedger: async () => new InMemoryGatewayLedger(),
@@ -98,6 +103,7 @@ export async function openStore(
         eventFeed: new SqliteEventFeed(sqlite, heard),
         webhooks: new SqliteWebhookStore(sqlite, onPublished),
         apiKeys: remembered(new SqlApiKeyStore(sqlite)),
+        merchantAccounts: new SqlMerchantAccountStore(sqlite),
         migration: new SqliteMigration(sqlite, clock),
         lostLogs: () => lostLogs,
         openGatewayLedger: async () => {
@@ -116,6 +122,7 @@ export async function openStore(
         eventFeed: new PostgresEventFeed(postgres, heard),
         webhooks: new PostgresWebhookStore(postgres, onPublished),
         apiKeys: remembered(new SqlApiKeyStore(postgres)),
+        merchantAccounts: new SqlMerchantAccountStore(postgres),
         migration: new PostgresMigration(postgres, clock),
         connections: () => postgres.connections,
         lostLogs: () => [],

@@ -7,6 +7,7 @@ import { reviewsAreAskedAbout } from "./0006-reviews-are-asked-about";
 import { correctedSequenceKept } from "./0007-corrected-sequence";
 import { publicEvents } from "./0008-public-events";
 import { webhooks } from "./0009-webhooks";
+import { accountsOfMerchants } from "./0015-accounts-of-merchants";
 import type { Migration } from "./migration";
 
 /** In order, without gaps. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   correctedSequenceKept,
   publicEvents,
   webhooks,
+  accountsOfMerchants,
 ];

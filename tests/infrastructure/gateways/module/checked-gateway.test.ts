@@ -147,4 +147,23 @@ describe("a gateway of a module", () => {
     });
     await gateway.close();
   });
+
+  it("a gateway of a module is closed once, and one that does not come to an end is waited for five seconds", async () => {
+    let closed = 0;
+    const never = new Promise<void>(() => {});
+    const own = {
+      has: [],
+      remembersKeysForMs: 1,
+      close: () => ((closed += 1), never),
+    } as unknown as OwnGateway;
+    jest.useFakeTimers();
+    try {
+      const closing = new CheckedGateway(own).close();
+      await jest.advanceTimersByTimeAsync(5_000);
+      await closing;
+    } finally {
+      jest.useRealTimers();
+    }
+    expect(closed).toBe(1);
+  });
 });

@@ -162,9 +162,12 @@ describe("layer rules", () => {
     expect(Object.keys(broken).sort()).toEqual(config.forbidden.map((rule) => rule.name).sort());
   });
 
-  test.each(Object.entries(broken))("%s is caught", (rule, { path }) => {
-    expect(violations.filter((v) => v.rule.name === rule).map((v) => v.from)).toContain(path);
-  });
+  test.each(Object.entries(broken))(
+    "a planted violation of the layer rule %s is caught",
+    (rule, { path }) => {
+      expect(violations.filter((v) => v.rule.name === rule).map((v) => v.from)).toContain(path);
+    },
+  );
 
   test("what is allowed is not reported", () => {
     expect(violations.filter((v) => Object.keys(allowed).includes(v.from))).toEqual([]);

@@ -92,7 +92,7 @@ describe("lint rules", () => {
 
   afterAll(() => project.remove());
 
-  test.each(Object.entries(broken))("%s is caught", (rule, { path }) => {
+  test.each(Object.entries(broken))("a planted violation of the lint rule %s is caught", (rule, { path }) => {
     expect(reports.get(path)).toContain(rule.split(":")[0]);
   });
 

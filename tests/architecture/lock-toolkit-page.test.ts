@@ -52,9 +52,12 @@ describe("docs/lock-toolkit.md, as it stands there, in the project of another au
     expect(page.match(/```ts\n/g)).toHaveLength(samples.size + SKETCHES);
   });
 
-  test.each(Object.entries(PRINTS))("%s", async (heading, printed) => {
-    expect(await run(heading)).toMatch(printed);
-  });
+  test.each(Object.entries(PRINTS))(
+    'the sample under "%s" prints what the page says',
+    async (heading, printed) => {
+      expect(await run(heading)).toMatch(printed);
+    },
+  );
 
   test("Cloud Storage", async () => {
     const standIn = await GcsStandIn.start({ buckets: ["my-locks"] });
@@ -72,7 +75,7 @@ describe("docs/lock-toolkit.md, as it stands there, in the project of another au
   });
 
   describeWithRedis("with a Redis", (server) => {
-    test.each(["Redis", "Long ownership"])("%s", async (heading) => {
+    test.each(["Redis", "Long ownership"])('the sample under "%s" runs with a Redis', async (heading) => {
       expect(await run(heading, { REDIS_URL: server.url })).toBe("");
     });
   });

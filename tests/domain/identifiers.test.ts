@@ -63,11 +63,14 @@ describe("an idempotency key", () => {
     );
   });
 
-  it.each(["", " ", "a b", "a\n", "\t", "é", "k\u0000", "k\u007f", "a".repeat(256)])("is not %j", (text) => {
-    expect(() => parseIdempotencyKey(text)).toThrow(
-      expect.objectContaining({ code: "invalid_idempotency_key" }),
-    );
-  });
+  it.each(["", " ", "a b", "a\n", "\t", "é", "k\u0000", "k\u007f", "a".repeat(256)])(
+    "the text %j is refused as an idempotency key",
+    (text) => {
+      expect(() => parseIdempotencyKey(text)).toThrow(
+        expect.objectContaining({ code: "invalid_idempotency_key" }),
+      );
+    },
+  );
 });
 
 describe("a merchant", () => {
@@ -75,7 +78,10 @@ describe("a merchant", () => {
     expect(parseMerchantId(text)).toBe(text);
   });
 
-  it.each(["", "A", "-a", "_a", "a b", "a.b", "a/b", "a\n", "ä", "a".repeat(64)])("is not %j", (text) => {
-    expect(() => parseMerchantId(text)).toThrow(expect.objectContaining({ code: "invalid_merchant" }));
-  });
+  it.each(["", "A", "-a", "_a", "a b", "a.b", "a/b", "a\n", "ä", "a".repeat(64)])(
+    "the text %j is refused as a merchant",
+    (text) => {
+      expect(() => parseMerchantId(text)).toThrow(expect.objectContaining({ code: "invalid_merchant" }));
+    },
+  );
 });

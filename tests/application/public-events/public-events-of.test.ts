@@ -63,7 +63,7 @@ describe("what the world is told", () => {
     ["a release", () => settled(stored(expiredPayment()), succeeds()), []],
     ["a release that is refused", () => settled(stored(expiredPayment()), declines()), []],
     ["a review", () => inReview(stored(capturingPayment())), ["operation.needs_review"]],
-  ])("of %s", (_, make, expected) => {
+  ])("a payment's history leads to the public events of %s", (_, make, expected) => {
     expect(told(make())).toEqual(expected);
   });
 

@@ -37,7 +37,7 @@ describe("the signature of a webhook", () => {
         body,
       }),
     ],
-  ])("covers the %s", (_what, changed) => {
+  ])("the signature of a webhook covers the %s", (_what, changed) => {
     const ours = secret();
     const { headers, body: sent } = changed({ ...signedHeaders(message(), [ours]) });
     expect(() => new Webhook(ours).verify(sent, headers)).toThrow("No matching signature");

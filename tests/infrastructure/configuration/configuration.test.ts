@@ -136,7 +136,7 @@ describe("lock timeouts", () => {
   }
 
   test.each(pairs.map(([winner, loser]) => ({ winner, loser })))(
-    "$winner.name outranks $loser.name",
+    "a lock timeout from $winner.name outranks one from $loser.name",
     ({ winner, loser }) => {
       const { timeout, source } = resolve(winner, loser);
       expect(timeout).toBe((sources.indexOf(winner) + 1) * 1_000);
@@ -152,7 +152,7 @@ describe("lock timeouts", () => {
     expect(policy(undefined).timeout).toBe(600_000);
   });
 
-  test.each(["0", "infinite", "45"])("accept %s", (text) => {
+  test.each(["0", "infinite", "45"])("the text %s is accepted as a lock timeout", (text) => {
     const { lockTimeouts } = readConfiguration({
       flags: { config: file(""), "lock-timeout": text },
       environment: {},
@@ -351,7 +351,7 @@ test.each([
   ["gs://bucket", { kind: "gcs", bucket: "bucket", prefix: "" }],
   ["file:/l?mode=exclusive-create", { kind: "file", directory: "/l", mode: "exclusive-create" }],
   ["postgres:", { kind: "store" }],
-])("the locks %s", (text, expected) => {
+])("the locks %s are read as an adapter with its address", (text, expected) => {
   expect(
     readConfiguration({ flags: { config: file(""), locks: text }, environment: {} }).settings.locks.value,
   ).toEqual(expected);

@@ -29,10 +29,13 @@ const lease = leaseSettings();
 const session = sessionTimes(HEARTBEAT_MS, ANSWER_TIMEOUT_MS);
 
 describe("what docs/locking.md promises for each lock", () => {
-  it.each(["`file:`, kernel", "`file:`, exclusive-create"])("%s", (name) => {
-    const [, , , loss] = row(name);
-    expect(loss).toContain(`${inSeconds(LOOK_EVERY_MS)} after its file was removed`);
-  });
+  it.each(["`file:`, kernel", "`file:`, exclusive-create"])(
+    "the page on locks promises for %s how soon a removed file is noticed",
+    (name) => {
+      const [, , , loss] = row(name);
+      expect(loss).toContain(`${inSeconds(LOOK_EVERY_MS)} after its file was removed`);
+    },
+  );
 
   it("`postgres:`", () => {
     const [, , free, loss] = row("`postgres:`");
@@ -42,7 +45,7 @@ describe("what docs/locking.md promises for each lock", () => {
   });
 
   it.each(["leases in PostgreSQL", "`redis://`", "`redis+cluster://`, `redis+sentinel://`", "`gs://`"])(
-    "%s",
+    "the page on locks promises for %s how soon a lock is free and its loss is noticed",
     (name) => {
       const [, , free, loss] = row(name);
       expect(free).toBe(inSeconds(deadlySilenceMs(lease.ttlMs, lease)));

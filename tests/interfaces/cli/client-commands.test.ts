@@ -198,7 +198,7 @@ describe("what cannot be meant ends with 64, and nothing is sent", () => {
     ["what is no id", ["capture", "order-1"], /order-1 is not a payment id/],
     ["metadata without a name", ["authorize", "--metadata", "=x"], /must be name=value/],
     ["a void of a part", ["void", NOBODY, "--amount", "1"], /unknown option '--amount'/],
-  ])("%s", async (_what, args, words) => {
+  ])("a client command refuses %s and sends nothing", async (_what, args, words) => {
     const { status, stdout, stderr } = await run(["payments", ...args]);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
     expect(stderr).toMatch(words);

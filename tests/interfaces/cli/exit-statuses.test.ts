@@ -28,7 +28,7 @@ describe("what cannot be meant ends with 64 and says why", () => {
       ["keys", "revoke", "nothing", "--store", "memory:"],
       /there is no key nothing/,
     ],
-  ])("%s", async (_what, args, words) => {
+  ])("the exit status is 64 for %s", async (_what, args, words) => {
     const { status, stdout, stderr } = await holdfast.run(args);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
     expect(stderr).toMatch(words);

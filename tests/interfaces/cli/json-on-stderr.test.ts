@@ -29,7 +29,7 @@ describe("With --json, one object on stderr says what was typed wrongly", () => 
     ["a group of commands without a command", ["keys", "--json"], /name a command/],
     ["no command at all", ["--json"], /name a command/],
     ["an amount that is none", ["payments", "capture", NO_PAYMENT, "--amount", "x", "--json"], /--amount x/],
-  ])("%s", async (_what, args, message) => {
+  ])("with --json the error is one line of JSON for %s", async (_what, args, message) => {
     const { status, stdout, stderr } = await holdfast.run(args);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
     expect(linesOf(stderr)).toEqual([{ error: { code: "usage", message: expect.anything() as unknown } }]);
@@ -49,7 +49,7 @@ describe("With --json, run reports a command that it cannot start", () => {
   test.each([
     ["127 for a command that does not exist", "./missing", 127, "command_not_found"],
     ["126 for a file that cannot be executed", "./data", 126, "command_not_executable"],
-  ])("%s", async (_what, command, status, code) => {
+  ])("with --json holdfast run exits with %s", async (_what, command, status, code) => {
     if (status === 126) await holdfast.run(["keys", "create", "--merchant", "acme"]);
     const ended = await holdfast.run(["run", "a", "--json", "--", command]);
     expect(ended).toMatchObject({ status, stdout: "" });

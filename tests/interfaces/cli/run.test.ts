@@ -16,7 +16,7 @@ describe("the command's own status is passed on", () => {
     ["even one of those that mean something here", "exit 75", 75],
     ["as 128 and the signal's number, if a signal ended it", "kill -TERM $$", 143],
     ["also where it was killed", "kill -KILL $$", 137],
-  ])("%s", async (_what, script, status) => {
+  ])("holdfast run passes on the status of its command: %s", async (_what, script, status) => {
     const ended = await holdfast.run(["run", "nightly", ...sh(script)]);
     expect(ended).toMatchObject({ status, signal: null, stdout: "", stderr: "" });
   });
@@ -102,7 +102,7 @@ describe("what cannot be meant ends with 64, and nothing runs", () => {
     ["junk in a flag", ["run", "nightly", "--lock-timeout", "soon", ...touch], /--lock-timeout/],
     ["another end of a lost lock", ["run", "nightly", "--on-lost", "pray", ...touch], /--on-lost/],
     ["locks that no other process sees", ["run", "x", "--locks", "memory:", ...touch], /--locks is memory:/],
-  ])("%s", async (_what, args, words) => {
+  ])("holdfast run refuses %s and starts nothing", async (_what, args, words) => {
     const { status, stdout, stderr } = await holdfast.run(args);
     expect({ status, stdout }).toEqual({ status: 64, stdout: "" });
     expect(stderr).toMatch(words);
@@ -150,7 +150,7 @@ describe("locks that do not work end with 69, and nothing runs", () => {
       /bound to kernel locks/,
     ],
     ["a lock file that is somebody else's", "file:foreign", /task%3Anightly|task.*nightly/],
-  ])("%s", async (_what, locks, words) => {
+  ])("holdfast run cannot take its lock because of %s", async (_what, locks, words) => {
     writeFileSync(join(holdfast.folder, "file"), "");
     for (const [directory, mode] of [
       ["bound", "kernel"],

@@ -206,7 +206,7 @@ describe("without a key the server listens on this machine only", () => {
     "127.example.com",
     "holdfast.local",
     "::ffff:10.0.0.1",
-  ])("%j is not", (host) => {
+  ])("the host %j is not taken for loopback, so it needs API keys", (host) => {
     expect(refusalToListen(host, false)).toContain("holdfast keys create");
     expect(refusalToListen(host, true)).toBeNull();
   });

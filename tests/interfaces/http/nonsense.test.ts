@@ -337,7 +337,7 @@ describe("what is not HTTP gets a problem, too", () => {
     ],
     ["a space in the name", "GET / HTTP/1.1\r\nHo st: a\r\n\r\n"],
     ["CONNECT", "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n"],
-  ])("%s: malformed_request", async (_what, bytes) => {
+  ])("a request of the kind %s is refused as malformed_request", async (_what, bytes) => {
     const answer = await sendRaw(http.port, bytes);
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body)).toMatchObject({ code: "malformed_request", status: 400 });

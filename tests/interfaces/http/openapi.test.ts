@@ -243,11 +243,14 @@ describe("each example is answered as it is documented", () => {
     ready: () => http.get("/readyz"),
   };
 
-  test.each(examples.map((example) => [example.name, example] as const))("%s", async (name, example) => {
-    const answer = await send[name]("body" in example ? example.body : undefined);
-    expect(answer.status).toBe(example.status);
-    expect(withoutChance(answer.body)).toEqual(withoutChance(example.answer));
-  });
+  test.each(examples.map((example) => [example.name, example] as const))(
+    'the example "%s" is what the server answers',
+    async (name, example) => {
+      const answer = await send[name]("body" in example ? example.body : undefined);
+      expect(answer.status).toBe(example.status);
+      expect(withoutChance(answer.body)).toEqual(withoutChance(example.answer));
+    },
+  );
 });
 
 /** Ids, instants and tokens are other ones each time; everything else is as documented. */

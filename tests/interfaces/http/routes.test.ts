@@ -335,22 +335,25 @@ describe("how long a request waits for the lock", () => {
     ["infinite", undefined, 21_000, "the time limit of an HTTP request"],
     ["infinite", "wait=60", 21_000, "the time limit of an HTTP request"],
     ["infinite", "wait=20", 20_000, "Prefer: wait"],
-  ] as const)("%s, Prefer: %s: %d ms", async (policy, prefer, timeout, source) => {
-    let given: unknown;
-    const stop = () => Promise.reject(new Error("seen enough"));
-    await open({
-      lockTimeouts: policies[policy] as LockTimeoutPolicy,
-      app: {
-        capturePayment: {
-          execute: (_command, caller) => {
-            given = caller.lockTimeout;
-            return stop();
+  ] as const)(
+    "the policy %s with Prefer: %s gives a caller %d ms to wait",
+    async (policy, prefer, timeout, source) => {
+      let given: unknown;
+      const stop = () => Promise.reject(new Error("seen enough"));
+      await open({
+        lockTimeouts: policies[policy] as LockTimeoutPolicy,
+        app: {
+          capturePayment: {
+            execute: (_command, caller) => {
+              given = caller.lockTimeout;
+              return stop();
+            },
           },
         },
-      },
-    });
-    const id = "018f3a9e-0000-7000-8000-000000000000";
-    await http.capture(id, "k", {}, prefer === undefined ? {} : { prefer });
-    expect(given).toEqual({ timeout, source });
-  });
+      });
+      const id = "018f3a9e-0000-7000-8000-000000000000";
+      await http.capture(id, "k", {}, prefer === undefined ? {} : { prefer });
+      expect(given).toEqual({ timeout, source });
+    },
+  );
 });

@@ -46,11 +46,14 @@ describe("leases on virtual time", () => {
 });
 
 describe("the simulation", () => {
-  test.each(plantedBugs)("finds $name", async ({ profile, build, symptom }) => {
-    for (let seed = 1; seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
-      const { failure } = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS, build }).run();
-      if (failure !== undefined && symptom.test(failure.slice(0, failure.indexOf("\n")))) return;
-    }
-    throw new Error(`not found in ${MOST_SEEDS_FOR_A_BUG} worlds`);
-  });
+  test.each(plantedBugs)(
+    "the simulation finds the planted bug: $name",
+    async ({ profile, build, symptom }) => {
+      for (let seed = 1; seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
+        const { failure } = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS, build }).run();
+        if (failure !== undefined && symptom.test(failure.slice(0, failure.indexOf("\n")))) return;
+      }
+      throw new Error(`not found in ${MOST_SEEDS_FOR_A_BUG} worlds`);
+    },
+  );
 });

@@ -76,7 +76,7 @@ function livesOn(
   afterEach(() => stores.close());
 
   test.each(all)(
-    "with $name",
+    "payments live well with $name",
     async (profile) => {
       const { payments, ledger, close } = await stores.open();
       const { failures, answers } = await live({ seed: 4, steps, profile, payments, ledger });

@@ -31,7 +31,7 @@ describe("a payment method token", () => {
     "tok_ok ",
     "pm_card_visa",
     "tok_okay",
-  ])("%p is none", (text) => {
+  ])("the text %p is not a token of the simulated gateway", (text) => {
     expect(parsePaymentMethodToken(text)).toBeNull();
   });
 

@@ -5,7 +5,7 @@ describe("the address of Stripe", () => {
     ["https://stripe.example", { host: "stripe.example", port: "443", protocol: "https" }],
     ["http://127.0.0.1:12111/", { host: "127.0.0.1", port: "12111", protocol: "http" }],
     ["http://[::1]:12111", { host: "::1", port: "12111", protocol: "http" }],
-  ])("%s", (url, address) => {
+  ])("the address %s of Stripe is split into host, port and protocol", (url, address) => {
     expect(stripeAddress(url)).toEqual(address);
   });
 
@@ -15,7 +15,7 @@ describe("the address of Stripe", () => {
     "https://stripe.example/v1",
     "https://key@stripe.example",
     "",
-  ])("%p is refused", (url) => {
+  ])("the text %p is refused as an address of Stripe", (url) => {
     expect(() => stripeAddress(url)).toThrow(/address of Stripe/);
   });
 });

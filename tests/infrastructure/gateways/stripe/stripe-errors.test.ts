@@ -146,9 +146,12 @@ describe("what an error of Stripe means", () => {
       "no answer that makes sense",
     ],
     ["no error at all", undefined, "unknown", "no answer that makes sense"],
-  ] as [string, object | undefined, string, string][])("%s", (_name, error, outcome, reason) => {
-    expect(meaningOf(error)).toEqual({ outcome, reason });
-  });
+  ] as [string, object | undefined, string, string][])(
+    "an error of Stripe that is %s has its meaning",
+    (_name, error, outcome, reason) => {
+      expect(meaningOf(error)).toEqual({ outcome, reason });
+    },
+  );
 
   it("an error of Stripe is a refusal if it is about the amount of what is only being authorized", () => {
     const error = { ...request400, param: "amount" };

@@ -366,7 +366,7 @@ describe("an exclusive-create lock left over", () => {
       "by a killed wrapper whose command lives",
       { ...gone, childPid: process.pid, childStartTime: self.startTime },
     ],
-  ])("%s is held", async (_where, fields) => {
+  ])("a left-over lock file %s is held", async (_where, fields) => {
     const backend = leave(fields);
     expect(await isRefused(backend)).toBe(true);
     expect(recordOf(backend.lockFile(ID)).nonce).toBe("left-over");

@@ -76,9 +76,12 @@ describe("the kernel's list of mounts", () => {
 });
 
 describeOnLinux("on this machine", () => {
-  it.each(["/proc", "/dev", __dirname, process.cwd(), "/"])("%s is local", async (directory) => {
-    expect(await networkFilesystemOf(directory)).toBeNull();
-  });
+  it.each(["/proc", "/dev", __dirname, process.cwd(), "/"])(
+    "the folder %s of this machine is on a local file system",
+    async (directory) => {
+      expect(await networkFilesystemOf(directory)).toBeNull();
+    },
+  );
 
   it("a device that stat tells is found in the kernel's own list", () => {
     expect(mountedAs(statSync("/proc").dev, readFileSync("/proc/self/mountinfo", "utf8"))).toBe("proc");

@@ -22,7 +22,7 @@ const questions: readonly (readonly [string, Partial<FeedQuery>])[] = [
 const INSERT = "INSERT INTO public_events (id, payment_id, merchant_id, type, at, sequence, content)";
 
 describe("with many events, no question to the feed of SQLite reads a whole table:", () => {
-  test.each(questions)("%s", async (_, query) => {
+  test.each(questions)("SQLite answers %s from an index", async (_, query) => {
     const { sqlite, close } = await temporarySqlite();
     try {
       sqlite.execute(
@@ -65,7 +65,7 @@ describeWithPostgresSchemas(
       "a payment's": "one_public_event_per_sequence",
     };
 
-    test.each(questions)("%s", async (name, query) => {
+    test.each(questions)("PostgreSQL answers %s from an index", async (name, query) => {
       const postgres = await migratedPostgres(server.url);
       const operator = new Client({ connectionString: server.url });
       await operator.connect();

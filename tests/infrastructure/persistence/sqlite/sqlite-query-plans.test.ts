@@ -44,7 +44,7 @@ describe("with a million payments, no question to SQLite reads a whole table:", 
   const merchant = parseMerchantId("acme");
   const questions = storeQuestions((table) => `sqlite_autoindex_${table}_1`);
 
-  it.each(questions)("$name goes by $index", async ({ index, ask }) => {
+  it.each(questions)("the question $name is answered from the index $index", async ({ index, ask }) => {
     await ask(repository);
     const steps = plans();
     expect(steps.filter((step) => READS_EVERYTHING.test(step) && !step.includes("USING"))).toEqual([]);

@@ -67,7 +67,7 @@ describe("gs://", () => {
     ["gs://locks/", { bucket: "locks", prefix: "" }],
     ["gs://locks/jobs", { bucket: "locks", prefix: "jobs/" }],
     ["gs://locks.example.com/a/b/", { bucket: "locks.example.com", prefix: "a/b/" }],
-  ])("%s is understood", (url, location) => {
+  ])("the location %s is understood as bucket and prefix", (url, location) => {
     expect(parseGcsLockLocation(url)).toEqual(location);
   });
 

@@ -48,7 +48,7 @@ describe("lease settings", () => {
   });
 
   test.each([{ marginMs: 1_999 }, { ttlMs: 999 }, { ttlMs: 0 }, { waiterPollMs: 0.5 }, { ttlMs: NaN }])(
-    "refuse %p",
+    "lease settings such as %p are refused",
     (chosen) => {
       expect(() => leaseSettings(chosen)).toThrow(RangeError);
     },

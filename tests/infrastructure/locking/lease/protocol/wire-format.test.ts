@@ -24,15 +24,18 @@ const isAsWritten = new Ajv2020({ allowUnionTypes: true }).compile(leaseRecordSc
 const place = "gs://locks/nightly.json";
 
 describe("the names of objects", () => {
-  test.each(names)("$id, $repeat times, is $object", ({ prefix, id, repeat = 1, object }) => {
-    const whole = id.repeat(repeat);
-    expect(gcsObjectName(prefix, whole)).toBe(object);
-    expect(resourceIdOfGcsObject(prefix, object)).toBe(object.includes("%long-") ? null : whole);
-  });
+  test.each(names)(
+    "the id $id, $repeat times, has the object name $object",
+    ({ prefix, id, repeat = 1, object }) => {
+      const whole = id.repeat(repeat);
+      expect(gcsObjectName(prefix, whole)).toBe(object);
+      expect(resourceIdOfGcsObject(prefix, object)).toBe(object.includes("%long-") ? null : whole);
+    },
+  );
 });
 
 describe("a record that is written as the schema has it", () => {
-  test.each(records.written)("$what", ({ record }) => {
+  test.each(records.written)("a record as the schema has it is read and written: $what", ({ record }) => {
     expect(isAsWritten(record)).toBe(true);
     expect(parseLeaseRecord(JSON.stringify(record), place)).toEqual(record);
     expect(JSON.parse(serializeLeaseRecord(record))).toEqual(record);
@@ -64,7 +67,7 @@ describe("a record that is written as the schema has it", () => {
 });
 
 describe("a record that is not written so, and read all the same", () => {
-  test.each(records.tolerated)("$what", (vector) => {
+  test.each(records.tolerated)("a record of another implementation is read all the same: $what", (vector) => {
     expect(parseLeaseRecord(storedText(vector), place)).toEqual(vector.readAs);
   });
 
@@ -79,7 +82,7 @@ describe("a record that is not written so, and read all the same", () => {
 });
 
 describe("what cannot be understood", () => {
-  test.each(records.refused)("$what: $flaw", (vector) => {
+  test.each(records.refused)("a record that cannot be understood is refused: $what: $flaw", (vector) => {
     const reading = (): unknown => parseLeaseRecord(storedText(vector), place);
     expect(reading).toThrow(UnreadableLeaseRecordError);
     expect(reading).toThrow(`${place} is not a lease record (${vector.flaw})`);
@@ -101,24 +104,27 @@ describe("what cannot be understood", () => {
 });
 
 describe("the next fence", () => {
-  test.each(fences)("$what", ({ record, seen, serviceMs, fence }) => {
-    const settings = leaseSettings();
-    const memory = new RecordMemory(settings);
-    const withFence = (of: number) => ({ ...neverHeld(settings.ttlMs), fence: of });
-    memory.saw("job", { record: withFence(seen), version: recordVersion(1), storeNowMs: serviceMs }, 0);
-    memory.sawNone("job");
-    const claim = {
-      ownerId: "a:1:t1",
-      renewSeq: 0,
-      ttlMs: settings.ttlMs,
-      holder: { host: "a", pid: 1, operation: null },
-      at: { monotonicMs: 0, wallMs: serviceMs },
-      waiterTtlMs: settings.waiterTtlMs,
-      fenceAbove: Math.max(serviceMs, memory.greatestFence("job")),
-    };
-    const found = record === null ? null : withFence(record);
-    expect(claimed(found, claim).fence).toBe(fence);
-  });
+  test.each(fences)(
+    "the next fence is above everything that was seen: $what",
+    ({ record, seen, serviceMs, fence }) => {
+      const settings = leaseSettings();
+      const memory = new RecordMemory(settings);
+      const withFence = (of: number) => ({ ...neverHeld(settings.ttlMs), fence: of });
+      memory.saw("job", { record: withFence(seen), version: recordVersion(1), storeNowMs: serviceMs }, 0);
+      memory.sawNone("job");
+      const claim = {
+        ownerId: "a:1:t1",
+        renewSeq: 0,
+        ttlMs: settings.ttlMs,
+        holder: { host: "a", pid: 1, operation: null },
+        at: { monotonicMs: 0, wallMs: serviceMs },
+        waiterTtlMs: settings.waiterTtlMs,
+        fenceAbove: Math.max(serviceMs, memory.greatestFence("job")),
+      };
+      const found = record === null ? null : withFence(record);
+      expect(claimed(found, claim).fence).toBe(fence);
+    },
+  );
 });
 
 test("a record without ttlMs is another implementation's, also after it was written back", () => {

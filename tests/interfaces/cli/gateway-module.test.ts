@@ -175,6 +175,10 @@ describe("a gateway of a module", () => {
       status: 78,
       stderr: expect.stringMatching(/ is no file$/),
     });
+    expect(await holdfast.serve("--gateway", `module:${"x".repeat(300)}`).ended).toMatchObject({
+      status: 78,
+      stderr: expect.stringContaining("it cannot be read: Error: ENAMETOOLONG"),
+    });
     expect(await holdfast.serve("--gateway", "module:").ended).toMatchObject({
       status: 64,
       stderr: expect.stringContaining("names no path: write module:<path>"),

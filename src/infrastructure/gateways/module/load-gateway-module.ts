@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { statSync, type Stats } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { inTime } from "../../../application/operations/in-time";
 import { GatewayModuleError, kindOfValue } from "./gateway-module-error";
@@ -32,9 +32,7 @@ export async function loadGatewayModule(
 }
 
 async function imported(file: string, options: GatewayOptions, startMs: number): Promise<unknown> {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new GatewayModuleError(`there is no file ${file}`);
-  if (!found.isFile()) throw new GatewayModuleError(`${file} is no file`);
+  assertIsFile(file);
   return within(startMs, "it has not been loaded", async () => {
     try {
       return (await import(pathToFileURL(file).href)) as unknown;
@@ -42,6 +40,18 @@ async function imported(file: string, options: GatewayOptions, startMs: number):
       throw new GatewayModuleError(`it cannot be loaded: ${inPrint(error, options)}`);
     }
   });
+}
+
+/** Said in one line here: the words of a failed import name the file that imports, too. */
+function assertIsFile(file: string): void {
+  let found: Stats | undefined;
+  try {
+    found = statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new GatewayModuleError(`it cannot be read: ${inPrint(error, {})}`);
+  }
+  if (found === undefined) throw new GatewayModuleError(`there is no file ${file}`);
+  if (!found.isFile()) throw new GatewayModuleError(`${file} is no file`);
 }
 
 /** Of an ES module, of `module.exports = …`, and of what a compiler has made of an ES module for `require`. */

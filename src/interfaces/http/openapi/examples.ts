@@ -1,3 +1,4 @@
+import { cursorAt, writeEventCursor } from "../endpoints/events/event-cursor";
 import { problemKind, type ProblemCode } from "../problems/problem-table";
 
 /** An exchange that the document shows. A test sends each of them, and gets the answer that is written here. */
@@ -510,7 +511,7 @@ export const examples = [
           },
         },
       ],
-      nextCursor: "ZTE",
+      nextCursor: writeEventCursor(cursorAt({ position: 1, id: OPERATION })),
       hasMore: false,
     },
   },

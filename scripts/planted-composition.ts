@@ -50,6 +50,17 @@ const webhooksWithout = (part: string, from: string, to: string, noticedBy: stri
   tests: BUILT_WEBHOOKS,
 });
 
+const BUILT_HINTS = "tests/processes/gateway-events";
+
+const hintsWithout = (part: string, from: string, to: string, noticedBy: string): Plant => ({
+  part,
+  file: `${OPENING}/open-hints.js`,
+  from,
+  to,
+  noticedBy,
+  tests: BUILT_HINTS,
+});
+
 /** Named on the command line: only the parts whose names match. */
 const wanted = new RegExp(process.argv[2] ?? "");
 
@@ -257,6 +268,43 @@ const plants: readonly Plant[] = [
     to: "new in_memory_webhook_store_1.InMemoryWebhookStore(() => {})",
     noticedBy: "with a key that all instances share",
     tests: BUILT_WEBHOOKS,
+  },
+  hintsWithout("the work on hints", "work.start();", "", "as soon as Stripe's webhook"),
+  hintsWithout(
+    "the reading of the gateway's events behind hints",
+    "catchingUp?.start();",
+    "",
+    "without webhooks",
+  ),
+  hintsWithout(
+    "the metrics of hints",
+    "(0, hint_telemetry_1.hintTelemetry)(registry, container.get(tokens_1.tokens.logger))",
+    "{ received() {}, worked() {}, dropped() {}, droppedBeyondLimit() {}, failed() {} }",
+    "as soon as Stripe's webhook",
+  ),
+  {
+    part: "the secrets that sign hints",
+    file: `${OPENING}/open-gateway.js`,
+    from: "new StripeWebhook(secrets)",
+    to: "new StripeWebhook([...secrets, 'whsec_somebody_elses_secret_00'])",
+    noticedBy: "as soon as Stripe's webhook",
+    tests: BUILT_HINTS,
+  },
+  {
+    part: "the hints on SQLite",
+    file: `${OPENING}/open-store.js`,
+    from: "new sqlite_hint_store_1.SqliteHintStore(sqlite)",
+    to: "new in_memory_hint_store_1.InMemoryHintStore()",
+    noticedBy: "over a kill, on SQLite",
+    tests: BUILT_HINTS,
+  },
+  {
+    part: "the hints on PostgreSQL",
+    file: `${OPENING}/open-store.js`,
+    from: "new postgres_hint_store_1.PostgresHintStore(postgres)",
+    to: "new in_memory_hint_store_1.InMemoryHintStore()",
+    noticedBy: "that one server has taken",
+    tests: BUILT_HINTS,
   },
   {
     part: "the clock",

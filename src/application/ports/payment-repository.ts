@@ -24,6 +24,8 @@ export interface PaymentRepository {
   find(id: PaymentId): Promise<StoredPayment | null>;
   findByAuthorizeKey(merchant: MerchantId, key: IdempotencyKey): Promise<PaymentId | null>;
   findByOperation(operationId: OperationId): Promise<PaymentId | null>;
+  /** The payment whose authorization the gateway calls so. */
+  findByAuthorization(reference: string): Promise<PaymentId | null>;
   /** Resolves with what is stored now: the next version, and no events waiting. */
   save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment>;
 

@@ -71,6 +71,14 @@ export const settings = {
     fallback: null,
     parse: parseOrigin,
   }),
+  gatewayCatchUp: setting({
+    flag: "gateway-catch-up",
+    argument: "<seconds>",
+    describe:
+      "time between readings of the gateway's own list of events, for those that no webhook has brought; 0 disables them",
+    fallback: "300",
+    parse: (text) => parseWhole(text, 0, 86_400),
+  }),
   snapshots: setting({
     flag: "snapshots",
     argument: "<url>",
@@ -193,6 +201,16 @@ export const settings = {
     secret: true,
     parse: parseSecret,
   }),
+  stripeWebhookSecrets: setting({
+    flag: "stripe-webhook-secrets",
+    argument: "<secrets>",
+    describe:
+      "signing secrets (whsec_…) of the webhook endpoint at Stripe that leads here; several with commas while one replaces " +
+      "the other. Better set in the environment, where ps does not see them",
+    fallback: null,
+    secret: true,
+    parse: parseWebhookSecrets,
+  }),
 } as const;
 
 export type SettingName = keyof typeof settings;
@@ -253,6 +271,20 @@ function parseMetricsFile(text: string): string {
 function parseSecret(text: string): string {
   if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new SettingError("must be 1 to 512 visible ASCII characters");
   return text;
+}
+
+/** Each costs one hash of every event's body. */
+const MAX_WEBHOOK_SECRETS = 4;
+
+function parseWebhookSecrets(text: string): readonly string[] {
+  const secrets = text.split(",").map((secret) => secret.trim());
+  // Whatever is no signing secret verifies nothing, and a short one would let others sign.
+  if (secrets.length > MAX_WEBHOOK_SECRETS || !secrets.every((one) => /^whsec_[\w-]{16,256}$/.test(one))) {
+    throw new SettingError(
+      `must be 1 to ${MAX_WEBHOOK_SECRETS} secrets that begin with whsec_, with commas between them`,
+    );
+  }
+  return secrets;
 }
 
 function parseAllowances(text: string): WebhookAllowances {

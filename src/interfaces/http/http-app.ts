@@ -2,8 +2,11 @@ import express, { type Express } from "express";
 import type { Logger } from "pino";
 import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
 import type { GatewayMovesParts } from "./endpoints/gateway/list-gateway-moves";
+import { catchUpWithGateway } from "./endpoints/gateway/catch-up-with-gateway";
+import type { GatewayEventUseCases } from "./endpoints/gateway/gateway-event-parts";
 import { listGatewayMoves } from "./endpoints/gateway/list-gateway-moves";
 import { observePayment, type ObservationParts } from "./endpoints/gateway/observe-payment";
+import { receiveStripeEvent } from "./endpoints/gateway/receive-stripe-event";
 import type { Endpoint } from "./endpoints/endpoint";
 import type { WaitingReaders } from "./endpoints/events/waiting-readers";
 import { mount } from "./endpoints/mount";
@@ -44,6 +47,7 @@ export type HttpAppParts = PaymentWorld &
     readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
     readonly webhooks?: WebhookUseCases | undefined;
     readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
+    readonly gatewayEvents?: GatewayEventUseCases | undefined;
   };
 
 /** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
@@ -90,6 +94,9 @@ export function createHttpApp(parts: HttpAppParts): Express {
   add([listLocks], parts);
   if (gatewayMoves !== undefined) add([listGatewayMoves], { gatewayMoves });
   add([observePayment], parts);
+  const { receiveGatewayEvent, catchUp } = parts.gatewayEvents ?? {};
+  if (receiveGatewayEvent !== undefined) add([receiveStripeEvent], { receiveGatewayEvent });
+  if (catchUp !== undefined) add([catchUpWithGateway], { catchUp });
   add(serviceEndpoints, { ...parts, document });
   mountDocsFiles(app);
   if (metrics !== undefined) {

@@ -55,6 +55,13 @@ const samples: Record<SettingName, readonly [string, string, string, string]> = 
   url: ["http://a", "http://b", "http://c", "a"],
   apiKey: ["k1", "k2", "k3", "with space"],
   webhooksAllow: ["http", "private", "http,private", "everything"],
+  gatewayCatchUp: ["0", "60", "86400", "-1"],
+  stripeWebhookSecrets: [
+    `whsec_${"a".repeat(32)}`,
+    `whsec_${"b".repeat(32)}`,
+    `whsec_${"c".repeat(32)}, whsec_${"d".repeat(32)}`,
+    "sk_test_abcdefghijklmnopqrstuvwxyz",
+  ],
   secretsKey: ["a".repeat(64), "b".repeat(64), `${"c".repeat(64)},${"d".repeat(64)}`, "tooshort"],
   stripeApiKey: ["s1", "s2", "s3", "with space"],
 };

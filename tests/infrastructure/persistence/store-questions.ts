@@ -32,6 +32,9 @@ export function storeQuestions(primaryKey: (table: string) => string): readonly 
       store.eventPage(somebody, { limit: 10 }),
     ),
     question("by operation", primaryKey("operations"), (store) => store.findByOperation(newOperationId())),
+    question("by authorization", "one_payment_per_authorization", (store) =>
+      store.findByAuthorization("pi_1"),
+    ),
     question("by authorize key", "one_payment_per_authorize_key", (store) =>
       store.findByAuthorizeKey(merchant, begin().idempotencyKey),
     ),

@@ -134,6 +134,52 @@ test("a world comes back whole: every kind of payment, its history, the clock an
   expect(events).toMatchObject([{ type: "payment.captured", paymentId: unknown, sequence: 3 }]);
 });
 
+test("a world comes back with what others did at the gateway, and with what they are still going to do", async () => {
+  const world = worlds.create(start);
+  const observe = (one: SandboxWorld, id: PaymentId) => one.payments.observePayment.execute(id, caller);
+  const [taken, later, disputed] = [
+    await authorize(world, "tok_captured_elsewhere_0"),
+    await authorize(world, "tok_captured_elsewhere_60000"),
+    await authorize(world, "tok_dispute_0"),
+  ];
+  await capture(world, disputed);
+  await observe(world, taken);
+  await observe(world, disputed);
+  const before = await everything(world);
+  expect(before.payments.flatMap(({ disputes }) => disputes)).toHaveLength(1);
+  expect(
+    before.payments.flatMap(({ operations }) => operations).filter((one) => one.origin === "gateway"),
+  ).toHaveLength(1);
+  const restored = await throughSnapshot(world);
+  expect(await everything(restored)).toEqual(before);
+  await restored.moveClock({ advanceMs: 60_000 });
+  await observe(restored, later);
+  const { facts } = await restored.payments.readPayments.one(later, merchant);
+  expect(facts.operations.map(({ kind, origin }) => `${origin} ${kind}`)).toEqual([
+    "holdfast authorize",
+    "gateway capture",
+  ]);
+});
+
+test("a snapshot from before others' movements were known has our own, and no disputes", async () => {
+  const world = worlds.create(start);
+  const id = await authorize(world);
+  await capture(world, id);
+  const { content } = await world.takeContent();
+  const { payments, ...rest } = JSON.parse(JSON.stringify(content)) as { payments: { payments: object[] } };
+  const older = payments.payments.map(
+    (payment) =>
+      JSON.parse(
+        JSON.stringify(payment, (name, value: unknown) =>
+          name === "origin" || name === "disputes" ? undefined : value,
+        ),
+      ) as object,
+  );
+  const restored = worlds.restore({ ...rest, payments: { ...payments, format: 3, payments: older } });
+  const { facts } = await restored.payments.readPayments.one(id, merchant);
+  expect(facts).toEqual((await world.payments.readPayments.one(id, merchant)).facts);
+});
+
 test("a snapshot from before there were public events is restored with an empty feed", async () => {
   const world = worlds.create(start);
   await authorize(world);

@@ -105,6 +105,7 @@ describe("the document", () => {
       webhooks: {},
       sandboxes: {},
       gatewayMoves: {},
+      gatewayEvents: { receiveGatewayEvent: {}, catchUp: {} },
       metrics: new Registry(),
     };
     const app = createHttpApp(whole as never);

@@ -24,6 +24,11 @@ export const stripeFaults = [
   "lands_late",
   /** A refund succeeds, and fails when time passes. */
   "fails_later",
+  /** Done as asked, and then, when time passes, something else is done in the dashboard, or the customer goes to their bank. */
+  "captured_elsewhere_later",
+  "voided_elsewhere_later",
+  "refunded_elsewhere_later",
+  "disputed_later",
   "stalls_within_the_answer",
   "reset_before_acting",
   "reset_after_acting",
@@ -99,6 +104,37 @@ export class StripeStandIn {
     this.fail(fault, arrived, response);
   }
 
+  /** The same without a socket: null where no answer comes. */
+  exchange(method: string, url: string, body: string, key: string): StripeAnswer | null {
+    const { pathname: path, searchParams: query } = new URL(url, "http://stripe");
+    const kind = kindOf(method, path);
+    this.requests.push(`${method} ${path}`);
+    const arrived: Arrived = { kind, path, body, key, query };
+    const fault = this.armed.get(kind)?.shift();
+    switch (fault) {
+      case undefined:
+        return this.carryOut(arrived, "as asked");
+      case "refused":
+      case "undecided":
+        return this.carryOut(arrived, fault);
+      case "silent_before_acting":
+        return null;
+      case "silent_after_acting":
+        this.carryOut(arrived, "as asked");
+        return null;
+      case "lands_late":
+        this.late.push(arrived);
+        return null;
+      case "fails_later": {
+        const answer = this.carryOut(arrived, "as asked");
+        this.world.failLatestRefundLater(kind);
+        return answer;
+      }
+      default:
+        throw new Error(`${fault} needs a socket`);
+    }
+  }
+
   private fail(fault: StripeFault, arrived: Arrived, response: ServerResponse): void {
     switch (fault) {
       case "refused":
@@ -142,6 +178,14 @@ export class StripeStandIn {
       case "fails_later":
         send(response, this.carryOut(arrived, "as asked"));
         return this.world.failLatestRefundLater(arrived.kind);
+      case "captured_elsewhere_later":
+      case "voided_elsewhere_later":
+      case "refunded_elsewhere_later":
+      case "disputed_later": {
+        const answer = this.carryOut(arrived, "as asked");
+        send(response, answer);
+        return this.world.actLater(fault, (answer.body as { id: string }).id);
+      }
       case "stalls_within_the_answer":
       case "reset_within_the_answer": {
         const text = JSON.stringify(this.carryOut(arrived, "as asked").body);
@@ -210,6 +254,8 @@ export class StripeStandIn {
   private read({ path, query }: Arrived): StripeAnswer {
     if (path === "/v1/payment_intents/search") return this.world.search(query);
     if (path === "/v1/refunds") return this.world.listRefunds(query);
+    if (path === "/v1/events") return this.world.events.list(query);
+    if (path === "/v1/disputes") return this.world.listDisputes(query);
     return this.world.retrieve(path.split("/")[3] ?? "", query);
   }
 }

@@ -1,4 +1,5 @@
 import type { OperationKind } from "../../../src/domain/payment/operation";
+import { StripeEvents } from "./stripe-events";
 
 export interface StripeAnswer {
   readonly status: number;
@@ -32,6 +33,17 @@ export interface Refund {
   failure_reason?: string;
 }
 
+export interface Dispute {
+  readonly id: string;
+  readonly object: "dispute";
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly reason: string;
+  status: string;
+  evidence_details: { due_by: number | null };
+}
+
 export interface Move {
   readonly kind: OperationKind;
   readonly paymentId: string;
@@ -45,7 +57,11 @@ export type Course = "as asked" | "refused" | "undecided";
 export class StripeWorld {
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];
+  readonly disputes: Dispute[] = [];
   readonly moves: Move[] = [];
+  readonly events = new StripeEvents();
+  /** A part of all ids, so that those of several worlds fit into one store. */
+  label = "";
   /** Unix seconds, when asked for by expanding the charge. */
   captureBefore = Math.floor(Date.now() / 1_000) + 7 * 86_400;
   /** Not for an account like this one. */
@@ -74,7 +90,7 @@ export class StripeWorld {
     if (currency === "usd" && amount < 50) return invalid({ code: "amount_too_small", param: "amount" });
     if (amount > 99_999_999) return invalid({ code: "amount_too_large", param: "amount" });
     const intent: Intent = {
-      id: `pi_${this.intents.size + 1}`,
+      id: `pi_${this.label}${this.intents.size + 1}`,
       object: "payment_intent",
       amount,
       currency,
@@ -90,6 +106,7 @@ export class StripeWorld {
     if (course === "refused" || method === "pm_card_visa_chargeDeclined") {
       intent.status = "requires_payment_method";
       intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
+      this.events.record("payment_intent.payment_failed", intent);
       return declined(intent);
     }
     return this.done(
@@ -100,6 +117,7 @@ export class StripeWorld {
         intent.amount_capturable = amount;
         intent.latest_charge = `ch_${intent.id}`;
         this.moved("authorize", intent, amount);
+        this.events.record("payment_intent.amount_capturable_updated", intent);
       },
       form.has("expand[0]"),
     );
@@ -120,6 +138,7 @@ export class StripeWorld {
       intent.amount_received = amount;
       intent.amount_capturable = 0;
       this.moved("capture", intent, amount);
+      this.captured(intent);
     });
   }
 
@@ -146,6 +165,50 @@ export class StripeWorld {
     intent.status = "succeeded";
     intent.amount_received = intent.amount_capturable;
     intent.amount_capturable = 0;
+    this.captured(intent);
+  }
+
+  cancelInDashboard(id: string): void {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "requires_capture") return;
+    this.end(intent, "requested_by_customer");
+    this.moved("void", intent, intent.amount);
+  }
+
+  refundInDashboard(id: string, amount: number): Refund | undefined {
+    const intent = this.intents.get(id);
+    if (intent === undefined) return undefined;
+    const form = new URLSearchParams({ payment_intent: id, amount: String(amount) });
+    const { status } = this.refund(form, "as asked");
+    return status === 200 ? this.refunds.at(-1) : undefined;
+  }
+
+  dispute(id: string): Dispute | undefined {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "succeeded") return undefined;
+    const dispute: Dispute = {
+      id: `du_${this.disputes.length + 1}`,
+      object: "dispute",
+      payment_intent: id,
+      amount: intent.amount_received,
+      currency: intent.currency,
+      reason: "fraudulent",
+      status: "needs_response",
+      evidence_details: { due_by: this.captureBefore },
+    };
+    this.disputes.push(dispute);
+    return dispute;
+  }
+
+  /** What somebody does in the dashboard when time passes. A refund there gives half of it back. */
+  actLater(what: string, id: string): void {
+    this.undecided.push(() => {
+      if (what === "captured_elsewhere_later") this.captureInDashboard(id);
+      if (what === "voided_elsewhere_later") this.cancelInDashboard(id);
+      const taken = this.intents.get(id)?.amount_received ?? 0;
+      if (what === "refunded_elsewhere_later") this.refundInDashboard(id, Math.ceil(taken / 2));
+      if (what === "disputed_later") this.dispute(id);
+    });
   }
 
   /** The customer's bank sends it back, days after it succeeded. */
@@ -154,6 +217,8 @@ export class StripeWorld {
     if (kind !== "refund" || refund === undefined) return;
     this.undecided.push(() => {
       Object.assign(refund, { status: "failed", failure_reason: "expired_or_canceled_card" });
+      this.events.record("refund.failed", refund);
+      this.events.record("charge.refund.updated", refund);
     });
   }
 
@@ -168,7 +233,7 @@ export class StripeWorld {
     if (refunded + amount > intent.amount_received) return bad({ param: "amount" });
     if (course === "refused") return bad({ code: "balance_insufficient" });
     const refund: Refund = {
-      id: `re_${this.refunds.length + 1}`,
+      id: `re_${this.label}${this.refunds.length + 1}`,
       object: "refund",
       payment_intent: intent.id,
       amount,
@@ -177,9 +242,12 @@ export class StripeWorld {
       status: "pending",
     };
     this.refunds.push(refund);
+    this.events.record("refund.created", refund);
     return this.done(course, refund, () => {
       refund.status = "succeeded";
       this.moved("refund", intent, amount);
+      this.events.record("refund.updated", refund);
+      this.events.record("charge.refunded", chargeOf(intent));
     });
   }
 
@@ -193,7 +261,13 @@ export class StripeWorld {
     const { latest_charge: id } = intent;
     if (id === null) return intent;
     const card = { capture_before: this.captureBefore };
-    return { ...intent, latest_charge: { id, payment_method_details: { type: "card", card } } };
+    const disputed = this.disputes.some((dispute) => dispute.payment_intent === intent.id);
+    return { ...intent, latest_charge: { id, disputed, payment_method_details: { type: "card", card } } };
+  }
+
+  listDisputes(query: URLSearchParams): StripeAnswer {
+    const data = this.disputes.filter((dispute) => dispute.payment_intent === query.get("payment_intent"));
+    return ok({ object: "list", data, has_more: false });
   }
 
   search(query: URLSearchParams): StripeAnswer {
@@ -221,11 +295,29 @@ export class StripeWorld {
     intent.status = "canceled";
     intent.cancellation_reason = reason;
     intent.amount_capturable = 0;
+    this.events.record("payment_intent.canceled", intent);
+  }
+
+  private captured(intent: Intent): void {
+    // As at Stripe, in no order.
+    this.events.record("payment_intent.succeeded", intent);
+    this.events.record("charge.captured", chargeOf(intent));
   }
 
   private moved(kind: OperationKind, { metadata }: Intent, amount: number): void {
     this.moves.push({ kind, paymentId: metadata["holdfast_payment"] ?? "", amount });
   }
+}
+
+function chargeOf({ id, latest_charge, metadata, amount, currency }: Intent): object {
+  return {
+    object: "charge",
+    id: latest_charge ?? `ch_${id}`,
+    payment_intent: id,
+    amount,
+    currency,
+    metadata,
+  };
 }
 
 /** As it is now: the answer that a key replays does not change with the object. */

@@ -8,6 +8,7 @@ import { createHttpServer } from "../../../interfaces/http/server/http-server";
 import { Lifecycle } from "../../../interfaces/http/server/lifecycle";
 import { lostLogInWords } from "../../persistence/sqlite/sqlite-commit-mark";
 import { serverMetrics } from "../../telemetry/server-metrics";
+import type { OpenHints } from "../opening/open-hints";
 import type { OpenSandboxes } from "../opening/open-sandboxes";
 import type { OpenWebhooks } from "../opening/open-webhooks";
 import { Service, type ServiceParts } from "../serving/service";
@@ -23,6 +24,7 @@ const lifecycle = constructs(Lifecycle, [tokens.refusalToMove]);
 export function serverModule(
   version: string,
   webhooks: OpenWebhooks,
+  hints: OpenHints,
   sandboxes: OpenSandboxes | undefined,
 ): ContainerModule {
   return new ContainerModule(({ bind }) => {
@@ -32,6 +34,8 @@ export function serverModule(
       webhookEndpoints: webhooks.endpoints,
       webhookDeliveries: webhooks.deliveries,
     });
+    bind(tokens.openHints).toConstantValue(hints);
+    bind(tokens.gatewayEventUseCases).toConstantValue(hints.useCases);
     bind(tokens.openSandboxes).toConstantValue(sandboxes);
     bind(tokens.sandboxes).toConstantValue(sandboxes?.sandboxes);
     bind(lifecycle).toSelf();
@@ -43,6 +47,7 @@ export function serverModule(
         lifecycle: Lifecycle,
         background: tokens.backgroundWork,
         webhooks: tokens.openWebhooks,
+        hints: tokens.openHints,
         sandboxes: tokens.openSandboxes,
         closers: tokens.closers,
         refusalToMove: tokens.refusalToMove,
@@ -95,6 +100,7 @@ export function serverModule(
         webhooks: tokens.webhooks,
         sandboxes: tokens.sandboxes,
         gatewayMoves: tokens.gatewayMoves,
+        gatewayEvents: tokens.gatewayEventUseCases,
       }),
     );
     bind(tokens.httpServer).toResolvedValue((app) => createHttpServer(app), [tokens.httpApp]);

@@ -7,6 +7,7 @@ export function storeModule(store: OpenStore): ContainerModule {
     bind(tokens.payments).toConstantValue(store.payments);
     bind(tokens.eventFeed).toConstantValue(store.eventFeed);
     bind(tokens.webhookStore).toConstantValue(store.webhooks);
+    bind(tokens.hintStore).toConstantValue(store.hints);
     bind(tokens.apiKeys).toConstantValue(store.apiKeys);
     bind(tokens.migration).toConstantValue(store.migration);
     bind(tokens.storeConnections).toConstantValue(store.connections);

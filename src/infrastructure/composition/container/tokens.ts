@@ -9,6 +9,7 @@ import type { ApiKeyStore } from "../../../application/ports/api-key-store";
 import type { AuthorizationLookup } from "../../../application/ports/authorization-lookup";
 import type { Clock } from "../../../application/ports/clock";
 import type { EventFeed } from "../../../application/ports/events/event-feed";
+import type { HintStore } from "../../../application/ports/gateway-events/hint-store";
 import type { WebhookStore } from "../../../application/ports/events/webhook-store";
 import type { IdGenerator } from "../../../application/ports/id-generator";
 import type { LockObserver } from "../../../application/ports/lock-observer";
@@ -22,12 +23,14 @@ import type { Sandboxes } from "../../../application/sandboxes/sandboxes";
 import type { GatewayAccount } from "../../../application/use-cases/import-authorization";
 import type { PaymentId } from "../../../domain/identifiers";
 import type { WebhookUseCases } from "../../../interfaces/http/endpoints/webhooks/webhook-parts";
+import type { GatewayEventUseCases } from "../../../interfaces/http/endpoints/gateway/gateway-event-parts";
 import type { Configuration } from "../../configuration/configuration";
 import type { LockSetting } from "../../configuration/lock-catalogue";
 import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
 import type { ConnectionCounts } from "../../telemetry/server-metrics";
 import type { Closers } from "../opening/closers";
-import type { OpenGateway } from "../opening/open-gateway";
+import type { OpenGateway, OpenGatewayEvents } from "../opening/open-gateway";
+import type { OpenHints } from "../opening/open-hints";
 import type { OpenSandboxes } from "../opening/open-sandboxes";
 import type { OpenWebhooks } from "../opening/open-webhooks";
 
@@ -58,6 +61,7 @@ export const tokens = {
   payments: token<PaymentRepository>("PaymentRepository"),
   eventFeed: token<EventFeed>("EventFeed"),
   webhookStore: token<WebhookStore>("WebhookStore"),
+  hintStore: token<HintStore>("HintStore"),
   apiKeys: token<ApiKeyStore>("ApiKeyStore"),
   migration: token<StoreMigration>("StoreMigration"),
   storeConnections: token<ConnectionCounts | undefined>("storeConnections"),
@@ -68,6 +72,7 @@ export const tokens = {
   authorizationLookup: token<AuthorizationLookup>("AuthorizationLookup"),
   gatewayMoves: token<OpenGateway["moves"]>("gatewayMoves"),
   gatewayProbe: token<Probe | undefined>("gatewayProbe"),
+  gatewayEvents: token<OpenGatewayEvents | undefined>("gatewayEvents"),
 
   operations: token<OperationContext>("OperationContext"),
   reconcilingFailed: token<PassFailed>("reconcilingFailed"),
@@ -75,6 +80,8 @@ export const tokens = {
 
   version: token<string>("version"),
   openWebhooks: token<OpenWebhooks>("OpenWebhooks"),
+  openHints: token<OpenHints>("OpenHints"),
+  gatewayEventUseCases: token<GatewayEventUseCases>("GatewayEventUseCases"),
   webhooks: token<WebhookUseCases>("WebhookUseCases"),
   openSandboxes: token<OpenSandboxes | undefined>("OpenSandboxes"),
   sandboxes: token<Sandboxes | undefined>("Sandboxes"),

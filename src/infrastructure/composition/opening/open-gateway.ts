@@ -1,5 +1,9 @@
 import type { AuthorizationLookup } from "../../../application/ports/authorization-lookup";
 import type { Clock } from "../../../application/ports/clock";
+import type {
+  GatewayEventList,
+  SignedGatewayEvents,
+} from "../../../application/ports/gateway-events/gateway-event-source";
 import type { PaymentGateway } from "../../../application/ports/payment-gateway";
 import { StoreUnavailableError } from "../../../application/ports/payment-repository";
 import type { PaymentId } from "../../../domain/identifiers";
@@ -14,6 +18,14 @@ export interface OpenGateway {
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
   /** Rejects when it cannot work; absent where that says nothing about this server. */
   readonly probe?: (() => Promise<void>) | undefined;
+  /** What it says by itself; absent where it says nothing. */
+  readonly events?: OpenGatewayEvents;
+}
+
+export interface OpenGatewayEvents {
+  readonly list: GatewayEventList;
+  /** Null where nothing is configured that would tell its events from anybody's. */
+  readonly signed: SignedGatewayEvents | null;
 }
 
 export async function openGateway(
@@ -32,7 +44,7 @@ export async function openGateway(
       const { StripeGateway } = await import("../../gateways/stripe/stripe-gateway.js");
       const gateway = StripeGateway.open({ apiKey, ...(url !== null && { url }) });
       closers.add(() => gateway.close());
-      return { gateway };
+      return { gateway, events: { list: gateway.eventList, signed: await signedEvents(settings) } };
     }
   }
 }
@@ -47,6 +59,15 @@ function simulated(ledger: GatewayLedger, clock: Clock): OpenGateway {
       }),
     probe: ledger.ping && (async () => ledger.ping?.()),
   };
+}
+
+async function signedEvents({
+  stripeWebhookSecrets,
+}: EffectiveSettings): Promise<SignedGatewayEvents | null> {
+  const secrets = stripeWebhookSecrets.value;
+  if (secrets === null) return null;
+  const { StripeWebhook } = await import("../../gateways/stripe/events/stripe-webhook.js");
+  return new StripeWebhook(secrets);
 }
 
 function stripeApiKeyOf({ gateway, stripeApiKey }: EffectiveSettings): string {

@@ -4,6 +4,7 @@ import type { ApiKeyStore } from "../../../application/ports/api-key-store";
 import type { Clock } from "../../../application/ports/clock";
 import type { EventFeed } from "../../../application/ports/events/event-feed";
 import { StoreUnavailableError, type PaymentRepository } from "../../../application/ports/payment-repository";
+import type { HintStore } from "../../../application/ports/gateway-events/hint-store";
 import type { WebhookStore } from "../../../application/ports/events/webhook-store";
 import type { StoreMigration } from "../../../application/ports/store-migration";
 import type { StoreSetting } from "../../configuration/adapter-urls";
@@ -14,11 +15,13 @@ import { PostgresGatewayLedger } from "../../gateways/simulated/ledgers/postgres
 import { SqliteGatewayLedger } from "../../gateways/simulated/ledgers/sqlite-gateway-ledger";
 import { PublicationsHeard } from "../../persistence/events/publications-heard";
 import { InMemoryApiKeyStore } from "../../persistence/memory/in-memory-api-key-store";
+import { InMemoryHintStore } from "../../persistence/memory/in-memory-hint-store";
 import { InMemoryPaymentRepository } from "../../persistence/memory/in-memory-payment-repository";
 import { InMemoryWebhookStore } from "../../persistence/memory/webhooks/in-memory-webhook-store";
 import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
 import { PostgresMigration } from "../../persistence/postgres/postgres-migration";
 import { PostgresEventFeed } from "../../persistence/postgres/postgres-event-feed";
+import { PostgresHintStore } from "../../persistence/postgres/postgres-hint-store";
 import { PostgresPaymentRepository } from "../../persistence/postgres/postgres-payment-repository";
 import { PostgresWebhookStore } from "../../persistence/postgres/webhooks/postgres-webhook-store";
 import { RememberedApiKeys } from "../../persistence/remembered-api-keys";
@@ -27,6 +30,7 @@ import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
 import { SqliteDatabase } from "../../persistence/sqlite/sqlite-database";
 import { SqliteMigration } from "../../persistence/sqlite/sqlite-migration";
 import { SqliteEventFeed } from "../../persistence/sqlite/sqlite-event-feed";
+import { SqliteHintStore } from "../../persistence/sqlite/sqlite-hint-store";
 import { SqlitePaymentRepository } from "../../persistence/sqlite/sqlite-payment-repository";
 import { SqliteWebhookStore } from "../../persistence/sqlite/webhooks/sqlite-webhook-store";
 import type { Closers } from "./closers";
@@ -36,6 +40,7 @@ export interface OpenStore {
   readonly payments: PaymentRepository;
   readonly eventFeed: EventFeed;
   readonly webhooks: WebhookStore;
+  readonly hints: HintStore;
   readonly apiKeys: ApiKeyStore;
   readonly migration: StoreMigration;
   /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
@@ -79,6 +84,7 @@ export async function openStore(
         payments,
         eventFeed: payments.feed,
         webhooks: new InMemoryWebhookStore((event) => payments.feed.append([event])),
+        hints: new InMemoryHintStore(),
         apiKeys: new InMemoryApiKeyStore(),
         migration: { migrate: async () => ({ from: 0, to: 0 }) },
         lostLogs: () => [],
@@ -97,6 +103,7 @@ export async function openStore(
         payments: new SqlitePaymentRepository(sqlite, onPublished),
         eventFeed: new SqliteEventFeed(sqlite, heard),
         webhooks: new SqliteWebhookStore(sqlite, onPublished),
+        hints: new SqliteHintStore(sqlite),
         apiKeys: remembered(new SqlApiKeyStore(sqlite)),
         migration: new SqliteMigration(sqlite, clock),
         lostLogs: () => lostLogs,
@@ -115,6 +122,7 @@ export async function openStore(
         payments: new PostgresPaymentRepository(postgres, onPublished),
         eventFeed: new PostgresEventFeed(postgres, heard),
         webhooks: new PostgresWebhookStore(postgres, onPublished),
+        hints: new PostgresHintStore(postgres),
         apiKeys: remembered(new SqlApiKeyStore(postgres)),
         migration: new PostgresMigration(postgres, clock),
         connections: () => postgres.connections,

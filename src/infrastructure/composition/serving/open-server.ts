@@ -1,5 +1,6 @@
 import type { LeaseSettings } from "../../locking/lease/protocol/lease-settings";
 import type { Application } from "../opening/open-application";
+import { openHints } from "../opening/open-hints";
 import { openSandboxes } from "../opening/open-sandboxes";
 import { openWebhooks } from "../opening/open-webhooks";
 import { serverModule } from "../container/server-module";
@@ -18,13 +19,15 @@ export async function openServer(
     await refuseSilentLocks(container);
     const webhooks = await openWebhooks(container);
     container.get(tokens.closers).add(() => webhooks.close());
+    const hints = openHints(container);
+    container.get(tokens.closers).add(() => hints.close());
     const { settings } = container.get(tokens.configuration);
     const ownUrl = () => advertisedUrl(settings, container.get(tokens.httpServer));
     const sandboxes =
       settings.sandboxLimit.value > 0
         ? await openSandboxes(container, ownUrl, webhooks.forSandboxes, sandboxLease)
         : undefined;
-    container.load(serverModule(version, webhooks, sandboxes));
+    container.load(serverModule(version, webhooks, hints, sandboxes));
   } catch (error) {
     await close();
     throw error;

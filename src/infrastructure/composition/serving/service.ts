@@ -6,6 +6,7 @@ import { GracefulShutdown, type EndingSignal } from "../../../interfaces/http/se
 import type { Lifecycle } from "../../../interfaces/http/server/lifecycle";
 import type { Configuration } from "../../configuration/configuration";
 import type { Closers } from "../opening/closers";
+import type { OpenHints } from "../opening/open-hints";
 import type { OpenSandboxes } from "../opening/open-sandboxes";
 import type { OpenWebhooks } from "../opening/open-webhooks";
 import { listeningUrl } from "./own-url";
@@ -18,6 +19,7 @@ export interface ServiceParts {
   readonly lifecycle: Lifecycle;
   readonly background: BackgroundWork;
   readonly webhooks: OpenWebhooks;
+  readonly hints: OpenHints;
   /** Undefined where this instance has none. */
   readonly sandboxes: OpenSandboxes | undefined;
   /** Of everything that was opened before the server. */
@@ -72,11 +74,12 @@ export class Service {
     return listeningUrl(host.value, server);
   }
 
-  /** What is done without a request: finishes what is due, delivers webhooks, and tends the sandboxes. */
+  /** What is done without a request: finishes what is due, delivers webhooks, follows hints, and tends the sandboxes. */
   work(): void {
-    const { configuration, background, webhooks, sandboxes, refusalToMove } = this.parts;
+    const { configuration, background, webhooks, hints, sandboxes, refusalToMove } = this.parts;
     if (configuration.settings.passInterval.value > 0 && refusalToMove === null) background.start();
     if (refusalToMove === null) webhooks.start();
+    if (refusalToMove === null) hints.start();
     sandboxes?.tend();
   }
 }

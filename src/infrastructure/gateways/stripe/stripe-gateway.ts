@@ -11,6 +11,8 @@ import type {
   GatewayAnswer,
   MovementRequest,
   PaymentGateway,
+  PictureAnswer,
+  PictureRequest,
 } from "../../../application/ports/payment-gateway";
 import { formatMoney } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/payment/operation";
@@ -36,7 +38,9 @@ import {
   evidenceOf,
 } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
+import { drawPicture } from "./stripe-picture";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
+import { StripeEventList } from "./events/stripe-event-list";
 import { StripeTransport } from "./stripe-transport";
 
 export interface StripeGatewayOptions {
@@ -58,11 +62,14 @@ const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
  */
 export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs = REMEMBERS_KEYS_FOR_MS;
+  readonly eventList: StripeEventList;
 
   private constructor(
     private readonly stripe: Stripe.Stripe,
     private readonly transport: StripeTransport,
-  ) {}
+  ) {
+    this.eventList = new StripeEventList(stripe);
+  }
 
   static open({ apiKey, url, transport = new StripeTransport() }: StripeGatewayOptions): StripeGateway {
     return new StripeGateway(openStripeClient(apiKey, url, transport), transport);
@@ -167,6 +174,14 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     }
     try {
       return await findByObjects(this.stripe, request, timeout);
+    } catch (error) {
+      return { outcome: "unknown", reason: meaningOf(error).reason };
+    }
+  }
+
+  async picture(request: PictureRequest): Promise<PictureAnswer> {
+    try {
+      return await drawPicture(this.stripe, request, timeLeft(request.timeoutMs));
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }

@@ -87,6 +87,10 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     return this.paymentOfOperation.get(operationId) ?? null;
   }
 
+  async findByAuthorization(reference: string): Promise<PaymentId | null> {
+    return this.paymentOfAuthorization.get(reference) ?? null;
+  }
+
   /** Nothing is awaited between reading what is there and writing: no other save comes in between. */
   async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
     const { facts } = payment;
@@ -237,8 +241,8 @@ function mergeOperations(stored: readonly Operation[], given: readonly Operation
 }
 
 function bondOf(operation: Operation): OperationBond {
-  const { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt } = operation;
-  return { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt };
+  const { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt } = operation;
+  return { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt };
 }
 
 function matches(payment: Payment, query: PaymentQuery): boolean {

@@ -49,6 +49,7 @@ export class PaymentQueries {
   readonly find: PreparedQuery<{ id: string }, JoinedRow>;
   readonly byAuthorizeKey: PreparedQuery<{ merchant: string; key: string }, { payment_id: string }>;
   readonly byOperation: PreparedQuery<{ id: string }, { payment_id: string }>;
+  readonly byAuthorization: PreparedQuery<{ reference: string }, { id: string }>;
   readonly events: PreparedQuery<{ id: string }, EventRow>;
   readonly eventPage: PreparedQuery<{ id: string; after: bigint; limit: number }, EventRow>;
   readonly due: PreparedQuery<UpTo & DueRange, DueRow>;
@@ -77,6 +78,9 @@ export class PaymentQueries {
     );
     this.byOperation = new PreparedQuery((arg) =>
       db.selectFrom("operations as o").select("o.payment_id").where("o.id", "=", arg("id")),
+    );
+    this.byAuthorization = new PreparedQuery((arg) =>
+      db.selectFrom("payments as p").select("p.id").where("p.authorization_reference", "=", arg("reference")),
     );
     this.events = new PreparedQuery((arg) =>
       db.selectFrom("events").select(eventColumns).where("payment_id", "=", arg("id")).orderBy("sequence"),

@@ -90,6 +90,11 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
     return row === undefined ? null : (row.payment_id as PaymentId);
   }
 
+  async findByAuthorization(reference: string): Promise<PaymentId | null> {
+    const [row] = await this.database.rows(this.queries.byAuthorization.with({ reference }));
+    return row === undefined ? null : (row.id as PaymentId);
+  }
+
   async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
     const version = expectedVersion === "new" ? 1 : expectedVersion + 1;
     const { id, merchant, operations } = payment.facts;

@@ -1,11 +1,12 @@
 import type { Generated, Selectable } from "kysely";
+import type { HintTables } from "../gateway-events/hint-tables";
 import type { WebhookTables } from "../webhooks/webhook-tables";
 
 /**
  * The rows of both SQL stores. Whole numbers are bigint on both, times are milliseconds since 1970, JSON is text:
  * so the same query compares and sorts the same way in SQLite and PostgreSQL.
  */
-export interface Tables extends WebhookTables {
+export interface Tables extends WebhookTables, HintTables {
   payments: PaymentTable;
   operations: OperationTable;
   events: EventTable;
@@ -37,6 +38,8 @@ export interface PaymentTable {
   expires_at: bigint;
   updated_at: bigint;
   event_count: bigint;
+  /** A JSON array. */
+  disputes: string;
 }
 
 export interface OperationTable {
@@ -46,6 +49,7 @@ export interface OperationTable {
   /** 0, 1, 2, … in the order in which the payment's operations began. */
   position: bigint;
   kind: string;
+  origin: string;
   idempotency_key: string | null;
   fingerprint: string;
   amount: bigint;

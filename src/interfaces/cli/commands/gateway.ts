@@ -25,15 +25,21 @@ interface WireObserved {
   readonly nextCursor: string | null;
 }
 
+interface WireCaughtUp {
+  readonly events: number;
+  readonly accepted: number;
+  readonly nextCursor: string | null;
+}
+
 /** `gateway`: what the gateway says about a payment, on a running server, with an operator's key. */
 export function gatewayCommand(context: CommandContext): Command {
   const gateway = new Command("gateway").description(
-    "compare a payment with the gateway, on a running server",
+    "compare payments with the gateway, on a running server",
   );
   gateway
     .command("observe")
     .description(
-      "ask the gateway again about finished operations, and correct a refund that failed after it had succeeded; moves no money",
+      "compare a payment with the gateway's view of it, and write down what differs: refunds that failed later, movements that others made, disputes; moves no money",
     )
     .argument("<payment>", "the payment's id")
     .addHelpText("after", "\nExample:\n  $ holdfast gateway observe 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")
@@ -47,7 +53,39 @@ export function gatewayCommand(context: CommandContext): Command {
         output.note("operations that contradict the gateway wait for a decision: see holdfast review list");
       }
     });
+  gateway
+    .command("catch-up")
+    .description(
+      "read the gateway's own list of events since a time, and ask it about their payments; serve does this continuously",
+    )
+    .requiredOption("--since <time>", "ISO 8601 with an offset or Z; Stripe keeps events for 30 days")
+    .addHelpText("after", "\nExample:\n  $ holdfast gateway catch-up --since 2026-03-01T00:00:00Z\n")
+    .action(async ({ since }: { since: string }) => {
+      const server = new ServerClient(context.configured().server());
+      const read = await readEvents(server, since);
+      const words = `${read.accepted} of ${read.events} events were new; the server asks about their payments now`;
+      context.output().result({ since, ...read }, words);
+    });
   return gateway;
+}
+
+/** Page by page, as far as the gateway's list goes. */
+async function readEvents(
+  server: ServerClient,
+  since: string,
+): Promise<{ readonly events: number; readonly accepted: number }> {
+  const read = { events: 0, accepted: 0 };
+  for (let cursor: string | null = null; ;) {
+    const { body } = await server.post("/gateway/catch-up", {
+      since,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    const { events, accepted, nextCursor } = body as unknown as WireCaughtUp;
+    read.events += events;
+    read.accepted += accepted;
+    if (nextCursor === null) return read;
+    cursor = nextCursor;
+  }
 }
 
 /** As many requests as it takes. What one of them did not ask about, another one did. */

@@ -1,6 +1,8 @@
 import type { DocumentedEndpoint } from "./endpoint";
+import { catchUpWithGateway } from "./gateway/catch-up-with-gateway";
 import { listGatewayMoves } from "./gateway/list-gateway-moves";
 import { observePayment } from "./gateway/observe-payment";
+import { receiveStripeEvent } from "./gateway/receive-stripe-event";
 import { paymentEndpoints } from "./payments/payment-endpoints";
 import { reviewEndpoints } from "./reviews/review-endpoints";
 import { sandboxEndpoints } from "./sandboxes/sandbox-endpoints";
@@ -17,6 +19,8 @@ export const documentedEndpoints: readonly DocumentedEndpoint[] = [
   ...sandboxEndpoints,
   listGatewayMoves,
   observePayment,
+  receiveStripeEvent,
+  catchUpWithGateway,
   listLocks,
   ...serviceEndpoints,
   showMetrics,

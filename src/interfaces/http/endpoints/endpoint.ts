@@ -84,7 +84,14 @@ export interface DocumentedEndpoint {
   readonly path: string;
   readonly operationId: string;
   readonly tag:
-    "Payments" | "Events" | "Webhooks" | "Reviews" | "Sandboxes" | "Simulated gateway" | "Service";
+    | "Payments"
+    | "Events"
+    | "Webhooks"
+    | "Reviews"
+    | "Sandboxes"
+    | "Gateway events"
+    | "Simulated gateway"
+    | "Service";
   readonly summary: string;
   readonly description?: string;
   /** `operator`: a key that may look across merchants. All endpoints below one first segment have the same access. */
@@ -96,6 +103,13 @@ export interface DocumentedEndpoint {
   readonly movesMoney?: boolean;
   /** Named by `requestSchema`. */
   readonly body?: z.ZodType;
+  /**
+   * A body that the handler reads itself, because something else decides whether it is worth reading; documented only.
+   * Named by `requestSchema`.
+   */
+  readonly unreadBody?: z.ZodType;
+  /** That a request has to have, by name. */
+  readonly requiredHeaders?: Readonly<Record<string, string>>;
   readonly answers: Answers;
   readonly problems: readonly ProblemCode[];
 }

@@ -43,6 +43,7 @@ function payment(change: object = {}) {
     updatedAt: AT,
     captures: [] as object[],
     refunds: [] as object[],
+    disputes: [] as object[],
     ...change,
   };
 }
@@ -50,6 +51,7 @@ function payment(change: object = {}) {
 function operation(change: object = {}) {
   return {
     id: OPERATION,
+    origin: "holdfast",
     status: "succeeded",
     amount: 1250,
     failureCode: null,

@@ -73,6 +73,7 @@ export function openApiDocument(version: string): object {
       { name: "Webhooks" },
       { name: "Reviews" },
       { name: "Sandboxes" },
+      { name: "Gateway events" },
       { name: "Simulated gateway" },
       { name: "Service" },
     ],
@@ -94,7 +95,7 @@ export function openApiDocument(version: string): object {
 }
 
 function operation(endpoint: DocumentedEndpoint, schemas: Readonly<Record<string, JsonSchema>>): object {
-  const { operationId, tag, summary, description, access, body } = endpoint;
+  const { operationId, tag, summary, description, access, body = endpoint.unreadBody } = endpoint;
   const parameters = parametersOf(endpoint);
   const shown = documentedExamples.filter((example) => example.operationId === operationId);
   return {
@@ -127,7 +128,7 @@ function isNeeded(schema: JsonSchema | undefined): boolean {
   return schema?.["required"] !== undefined || schema?.["anyOf"] !== undefined;
 }
 
-function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[] {
+function parametersOf({ path, query, movesMoney, requiredHeaders }: DocumentedEndpoint): object[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -158,7 +159,14 @@ function parametersOf({ path, query, movesMoney }: DocumentedEndpoint): object[]
       schema: { type: "string" },
     },
   ];
-  return [...inPath, ...inQuery, ...(movesMoney === true ? inHeaders : [])];
+  const ofItsOwn = Object.entries(requiredHeaders ?? {}).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: true,
+    description,
+    schema: { type: "string" },
+  }));
+  return [...inPath, ...inQuery, ...ofItsOwn, ...(movesMoney === true ? inHeaders : [])];
 }
 
 function responseOf(status: number, answer: Answer, shown: readonly DocumentedExample[]): object {

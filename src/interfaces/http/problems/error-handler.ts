@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { LockCancelledError, LockUnavailableError } from "../../../application/ports/lock-errors";
+import { GatewayUnavailableError } from "../../../application/ports/gateway-events/gateway-event-source";
 import { SnapshotStoreError } from "../../../application/ports/snapshot-store";
 import { StoreUnavailableError } from "../../../application/ports/payment-repository";
 import { answerProblem } from "../requests/answer";
@@ -46,7 +47,8 @@ function isOutage(error: unknown): boolean {
   return (
     error instanceof StoreUnavailableError ||
     error instanceof LockUnavailableError ||
-    error instanceof SnapshotStoreError
+    error instanceof SnapshotStoreError ||
+    error instanceof GatewayUnavailableError
   );
 }
 

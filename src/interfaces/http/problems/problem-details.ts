@@ -11,6 +11,10 @@ import {
   StoreUnavailableError,
   VersionConflictError,
 } from "../../../application/ports/payment-repository";
+import {
+  GatewayEventError,
+  GatewayUnavailableError,
+} from "../../../application/ports/gateway-events/gateway-event-source";
 import { SnapshotStoreError } from "../../../application/ports/snapshot-store";
 import { ShuttingDownError } from "../../../application/shutting-down-error";
 import { SecretsKeyError } from "../../../application/ports/events/secret-box";
@@ -56,6 +60,10 @@ export function toldError(error: unknown): ToldError {
   if (error instanceof InvalidValueError) return told(error.code, `This is not valid: ${error.message}.`);
   if (error instanceof LockError) return toldLockError(error);
   if (error instanceof SandboxError) return told(error.code, sentence(error.message), error.facts);
+  if (error instanceof GatewayEventError) return told(error.code, error.message);
+  if (error instanceof GatewayUnavailableError) {
+    return told(error.code, "The payment gateway does not list its events. Repeat the request.");
+  }
   if (error instanceof WebhookError) return told(error.code, error.message, error.facts);
   if (error instanceof SecretsKeyError) return told(error.code, sentence(error.message));
   if (error instanceof SnapshotStoreError) {

@@ -3,6 +3,7 @@ import type { SandboxErrorCode } from "../../../application/sandboxes/sandbox-er
 import type { InvalidValueCode, PaymentErrorCode } from "../../../domain/payment/errors";
 import type { SecretsKeyError } from "../../../application/ports/events/secret-box";
 import type { WebhookErrorCode } from "../../../domain/webhooks/errors";
+import type { GatewayEventErrorCode } from "../../../application/ports/gateway-events/gateway-event-source";
 import type { RequestErrorCode } from "./request-error";
 
 /** Everything that the layers below and the routes can fail with. */
@@ -13,6 +14,7 @@ export type ErrorCode =
   | RequestErrorCode
   | SandboxErrorCode
   | WebhookErrorCode
+  | GatewayEventErrorCode
   | SecretsKeyError["code"]
   | "snapshot_store_unavailable"
   | "unauthorized"
@@ -67,6 +69,10 @@ export const problemTable = {
   invalid_currency: { toldAs: "invalid_request" },
   invalid_amount: { toldAs: "invalid_request" },
   invalid_merchant: { toldAs: "invalid_request" },
+  gateway_signature_missing: final(400, "No signature of the gateway"),
+  gateway_signature_invalid: final(400, "Not the gateway's signature"),
+  gateway_signature_expired: final(400, "Signature of another time"),
+  gateway_event_invalid: final(400, "Not an event of the gateway"),
   malformed_json: final(400, "Malformed JSON"),
   malformed_request: final(400, "Malformed request"),
   route_not_found: final(404, "No such route"),

@@ -1,7 +1,17 @@
-import type { Request, RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { RequestError } from "../problems/request-error";
 
 export const BODY_LIMIT_BYTES = 64 * 1024;
+
+/** The body as it came. Refused as soon as it is known to be larger, by what is declared or by what has come. */
+export async function bodyBytes(request: Request, response: Response, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? "0") > limitBytes) throw tooLarge(limitBytes);
+  const bytes = await readAtMost(request, limitBytes);
+  if (bytes !== null) return bytes;
+  // Nobody knows how much more comes, and none of it may pass for a request.
+  response.setHeader("Connection", "close");
+  throw tooLarge(limitBytes);
+}
 
 /**
  * Reads a JSON body of at most 64 KiB. None at all counts as `{}`, so that what needs nothing can be sent without. By
@@ -17,13 +27,7 @@ export const jsonBody: RequestHandler = async (request, response, next) => {
     return;
   }
   assertPlainJson(request);
-  if (declaredBytes > BODY_LIMIT_BYTES) throw tooLarge();
-  const bytes = await readAtMost(request, BODY_LIMIT_BYTES);
-  if (bytes === null) {
-    // Nobody knows how much more comes, and none of it may pass for a request.
-    response.setHeader("Connection", "close");
-    throw tooLarge();
-  }
+  const bytes = await bodyBytes(request, response, BODY_LIMIT_BYTES);
   request.body = bytes.length === 0 ? {} : parsed(bytes);
   next();
 };
@@ -73,6 +77,6 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-function tooLarge(): RequestError {
-  return new RequestError("body_too_large", `The body may be at most ${BODY_LIMIT_BYTES} bytes.`);
+function tooLarge(limitBytes: number): RequestError {
+  return new RequestError("body_too_large", `The body may be at most ${limitBytes} bytes.`);
 }

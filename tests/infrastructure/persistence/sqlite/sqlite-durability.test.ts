@@ -173,7 +173,7 @@ describe("a SQLite store", () => {
   );
 
   describe("when it is migrated", () => {
-    const newest = migrations.length;
+    const newest = migrations.at(-1)!.version;
     const second: Migration = {
       version: newest + 1,
       name: "a note",

@@ -1,0 +1,42 @@
+import { isReopenedByContradiction, type Operation } from "../../domain/payment/operation";
+import type { EventData } from "../../domain/payment/events";
+import { openOperationOf } from "../../domain/payment/payment";
+import { find, gatewayTrace } from "../operations/ask-gateway";
+import { isRecorded } from "../operations/ask-in-review";
+import type { UnderLock } from "../operations/operation-context";
+import { settleOperation } from "../operations/settle-operation";
+import type { FindAnswer } from "../ports/payment-gateway";
+import type { StoredPayment } from "../ports/payment-repository";
+
+/**
+ * Asks what became of the open operation, and writes down what settles it. Nothing is sent, and an answer that settles
+ * nothing leaves no trace: hints, however many, neither send a key again nor use up the schedule by which a person is
+ * called. Resolves with false where the gateway gave no answer, or it could not be stored.
+ */
+export async function settleByAsking(work: UnderLock, stored: StoredPayment): Promise<boolean> {
+  const operation = openOperationOf(stored.payment);
+  if (operation === undefined || !canBeAskedAbout(operation)) return true;
+  const { context, trace } = work;
+  const found = await find(context.gateway, stored.payment, operation);
+  if (found.outcome === "unknown") return false;
+  if (!settles(found)) return true;
+  const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
+  const after = await settleOperation(context, stored, {
+    operationId: operation.id,
+    verdict: found,
+    trace: told,
+  });
+  return after !== null;
+}
+
+/** Of what was never sent the gateway knows nothing; and what it has said in two ways, only a person decides. */
+function canBeAskedAbout(operation: Operation): boolean {
+  return operation.firstSentAt !== null && !isReopenedByContradiction(operation);
+}
+
+/** What does not fit brings an operation before a person, and is no answer that would end a review. */
+function settles(
+  found: FindAnswer,
+): found is Extract<FindAnswer, { outcome: "succeeded" | "declined" | "authorization_gone" | "mismatch" }> {
+  return isRecorded(found) || found.outcome === "mismatch";
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { answerSchema, requestSchema } from "../../openapi/schema-names";
+import { instantIn } from "../../requests/wire-values";
+import { endpoint } from "../endpoint";
+import type { CatchUpParts } from "./gateway-event-parts";
+
+const catchUpBody = requestSchema(
+  "CatchUp",
+  z.strictObject({
+    since: instantIn,
+    cursor: z
+      .string()
+      .regex(/^[\w-]{1,255}$/, "is not a cursor")
+      .optional()
+      .meta({ description: "`nextCursor` of the previous answer." }),
+  }),
+);
+
+const caughtUpAnswer = answerSchema(
+  "CaughtUp",
+  z.strictObject({
+    events: z.int().meta({ description: "Events of the gateway on this page." }),
+    accepted: z
+      .int()
+      .meta({ description: "Those that were not known: the gateway is asked about their payments." }),
+    nextCursor: z.string().nullable().meta({ description: "The value for `cursor` while there are more." }),
+  }),
+);
+
+export const catchUpWithGateway = endpoint<CatchUpParts>()({
+  method: "post",
+  path: "/gateway/catch-up",
+  operationId: "catchUpWithGateway",
+  tag: "Gateway events",
+  summary: "Read the gateway's own list of events since a time, page by page",
+  description:
+    "For events that no webhook has brought. The server does this by itself every few minutes from where it last ended; " +
+    "Stripe keeps events for 30 days. Only available with a gateway that has events.",
+  access: "operator",
+  body: catchUpBody,
+  answers: { 200: { description: "One page, the newest events first.", schema: caughtUpAnswer } },
+  problems: ["gateway_unavailable", "route_not_found"],
+  async handle({ body: { since, cursor } }, { catchUp }) {
+    const { events, accepted, next } = await catchUp.page(since, cursor ?? null);
+    return { status: 200, body: { events, accepted, nextCursor: next } };
+  },
+});

@@ -43,7 +43,7 @@ function drawn({ facts: { operations } }: Payment, of: Drawn, now: Date): Gatewa
   const unique = new Map(of.refunds.map((refund) => [refund.ref, refund]));
   const by = typeof of.by === "number" ? { operationId: named(of.by) ?? "nobody" } : of.by;
   return {
-    authorization: of.authorization as GatewayPicture["authorization"],
+    authorization: of.authorization,
     authorizedUntil: of.until === null ? null : after(of.until),
     captured:
       of.captured === null
@@ -58,7 +58,7 @@ function drawn({ facts: { operations } }: Payment, of: Drawn, now: Date): Gatewa
       reference: `re_${refund.ref}`,
       amount: refund.amount,
       operationId: named(refund.of),
-      state: refund.state as SeenRefund["state"],
+      state: refund.state,
       reason: null,
     })),
     disputes: of.disputes.map(({ n, status, dueInMs }) => ({

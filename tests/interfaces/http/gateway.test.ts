@@ -105,7 +105,8 @@ test("what others did at the gateway is shown and told as what it is, and so is 
   const seen = (await observe(disputed)).body.payment;
   expect(seen.disputes).toMatchObject([{ status: "needs_response", amount: 1_000, reason: "fraudulent" }]);
   const told = await http.get(`/payments/${disputed}/events`);
-  expect(told.body.data.at(-1)).toMatchObject({
+  const lines = told.body.data as readonly { readonly type: string }[];
+  expect(lines.at(-1)).toMatchObject({
     type: "dispute.opened",
     data: { disputeId: seen.disputes[0].id, by: expect.anything() },
   });

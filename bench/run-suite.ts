@@ -9,6 +9,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   http: async () => (await import("./suites/http.js")).http,
   events: async () => (await import("./suites/events.js")).events,
   webhooks: async () => (await import("./suites/webhooks.js")).webhooks,
+  "webhooks-fairness": async () => (await import("./suites/webhooks-fairness.js")).webhooksFairness,
   capture: async () => (await import("./suites/capture.js")).capture,
   postgres: async () => (await import("./suites/postgres.js")).postgres,
   lease: async () => (await import("./suites/lease.js")).lease,

@@ -19,7 +19,11 @@ export interface ServerUnderLoad {
 }
 
 /** `holdfast serve` on a SQLite file, with everything on; its log goes to a file, as a service's does. */
-export async function startHoldfast(file: string, args: readonly string[] = []): Promise<ServerUnderLoad> {
+export async function startHoldfast(
+  file: string,
+  args: readonly string[] = [],
+  flags: readonly string[] = [],
+): Promise<ServerUnderLoad> {
   const log = openSync(`${file}.log`, "w");
   const child = spawn(
     process.execPath,
@@ -27,6 +31,7 @@ export async function startHoldfast(file: string, args: readonly string[] = []):
       ...[...args, HOLDFAST, "serve", "--store", `sqlite:${file}`, "--port", "0", "--shutdown-delay", "0"],
       // Beside the store, so that two servers do not share it.
       ...["--snapshots", `file:${file}.snapshots`],
+      ...flags,
     ],
     { stdio: ["ignore", "ignore", log] },
   );

@@ -1,77 +1,130 @@
-// What it costs a capture that one webhook endpoint is told of it: the same captures with the endpoint and without.
-import { fork } from "node:child_process";
+// What it costs a capture, as callers make it, that one webhook endpoint is told of it: two servers get the same captures in
+// turn, one of which has an endpoint. Beside them, what posting the same bodies costs where nothing else is done.
+import { fork, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { tokens } from "../../src/infrastructure/composition/container/tokens";
-import { openWebhooks } from "../../src/infrastructure/composition/opening/open-webhooks";
-import { parseMerchantId } from "../../src/domain/identifiers";
-import { cpuNanoseconds } from "../measuring/cost";
-import { compare, sideBySide } from "../measuring/side-by-side";
+import type { Sending } from "../load/bare-sender";
+import { createApiKey, startHoldfast } from "../load/holdfast-server";
+import { captureRequest, openLoad } from "../load/http-load";
+import { compare, inMicroseconds, sideBySide, type Side } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
-import { capture } from "../store/authorized";
-import { openSqliteApplication, sqlitePayments } from "../store/sqlite-payments";
+import { numbered } from "../store/numbered-payments";
+import { sqlitePayments } from "../store/sqlite-payments";
 
+const SUITE = "webhooks";
+const CONNECTIONS = 16;
 const WARM_UPS = 3;
-/** Captures under way at once, so that a commit is shared as on a busy server. */
-const AT_ONCE = 16;
-const LOOK_EVERY_MS = 5;
+/** As many as are under way to one endpoint. */
+const AT_ONCE = 4;
+/** What became of the last delivery is written down after the receiver has answered. */
+const SETTLED_MS = 60;
 
 export async function webhooks(bench: Bench): Promise<void> {
-  const rounds = bench.size(21, 1);
-  const captures = bench.size(800, 32);
-  const payments = await sqlitePayments(2 * (rounds + WARM_UPS) * captures);
-  const application = await openSqliteApplication(payments.file, { "webhooks-allow": "http,private" });
-  const open = await openWebhooks(application.container);
-  const store = application.container.get(tokens.webhookStore);
-  const taker = fork(join(__dirname, "../load/webhook-taker.js"));
-  const [port] = (await once(taker, "message")) as [number];
-  const merchant = parseMerchantId("default");
-  const { endpoint } = await open.endpoints.create(merchant, {
-    url: `http://127.0.0.1:${port}/`,
-    types: null,
-    description: null,
-    ordered: true,
-  });
-  open.start();
-  let n = 0;
-  const some = async (enabled: boolean): Promise<number> => {
-    await open.endpoints.change(endpoint.id, merchant, { enabled });
-    return cpuNanoseconds(captures, async () => {
-      for (let done = 0; done < captures; done += AT_ONCE)
-        await Promise.all(
-          Array.from({ length: AT_ONCE }, () => capture(application, payments.original, (n += 1))),
-        );
-      // All of it is counted, also what is done behind the captures' backs.
-      while (enabled && !(await isDelivered())) await pause(LOOK_EVERY_MS);
+  const rounds = bench.size(31, 1);
+  const captures = bench.size(400, 20);
+  const taker = await startTaker();
+  const closers: (() => Promise<void> | void)[] = [];
+  /** A server over a store of its own. */
+  const side = async (hasEndpoint: boolean): Promise<Side> => {
+    const payments = await sqlitePayments((rounds + WARM_UPS) * captures);
+    const secret = await createApiKey(payments.file);
+    const server = await startHoldfast(payments.file, [], ["--webhooks-allow", "http,private"]);
+    if (hasEndpoint) await createEndpoint(server.port, secret, `${taker.url}/`);
+    const load = await openLoad(server.port, CONNECTIONS);
+    closers.push(async () => {
+      load.close();
+      await server.stop();
+      payments.remove();
     });
+    let n = 0;
+    return async () => {
+      const requests = Array.from({ length: captures }, () =>
+        captureRequest(numbered(payments.original, (n += 1)), randomUUID(), secret),
+      );
+      const before = await server.cpuMicroseconds();
+      await load.run(requests, 201);
+      // All of it is counted, also what is done behind the captures' backs.
+      if (hasEndpoint) await taker.taken(captures);
+      await pause(SETTLED_MS);
+      return ((await server.cpuMicroseconds()) - before) / captures;
+    };
   };
-  const isDelivered = async (): Promise<boolean> => {
-    const { position } = await store.fanOutState();
-    const latest = await application.container.get(tokens.eventFeed).latest();
-    return position >= latest && (await store.backlog(new Date())).pending === 0;
+  const sender = fork(join(__dirname, "../load/bare-sender.js"));
+  const send: Side = async () => {
+    sender.send({ url: taker.url, body: taker.body(), count: captures, atOnce: AT_ONCE } satisfies Sending);
+    const [microseconds] = (await once(sender, "message")) as [number];
+    await taker.taken(captures);
+    return microseconds / captures;
   };
   try {
-    const { ours, theirs } = await sideBySide(
+    const measured = await sideBySide(
       rounds,
-      { ours: () => some(true), theirs: () => some(false) },
+      { with: await side(true), without: await side(false), send },
       WARM_UPS,
+    );
+    const { without, send: bare } = measured;
+    const delivery = measured.with.map((cost, round) => cost - without[round]!);
+    const row = { suite: SUITE, show: inMicroseconds };
+    bench.report(
+      compare({
+        ...row,
+        work: "CPU of `POST …/capture`, SQLite, with one webhook endpoint, without the request that is sent",
+        against: "the same without an endpoint",
+        atMost: 1.15,
+        ours: measured.with.map((cost, round) => cost - bare[round]!),
+        theirs: without,
+      }),
     );
     bench.report(
       compare({
-        suite: "webhooks",
-        work: "CPU of a capture without its HTTP, SQLite, with its delivery to one webhook endpoint",
-        against: "the same without the endpoint",
-        atMost: 1.15,
-        ours,
-        theirs,
-        show: (value) => `${(value / 1_000).toFixed(0)} µs`,
+        ...row,
+        work: "CPU of `POST …/capture`, SQLite, with one webhook endpoint, its delivery included",
+        against: "the same without an endpoint",
+        ours: measured.with,
+        theirs: without,
+      }),
+    );
+    bench.report(
+      compare({
+        ...row,
+        work: "CPU of one delivery, SQLite",
+        against: "undici posting the same body, signed",
+        ours: delivery,
+        theirs: bare,
       }),
     );
   } finally {
-    await open.close();
-    taker.disconnect();
-    await application.close();
-    payments.remove();
+    sender.disconnect();
+    for (const close of closers) await close();
+    taker.stop();
   }
+}
+
+async function createEndpoint(port: number, secret: string, url: string): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${port}/webhook-endpoints`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ url }),
+  });
+  if (answer.status !== 201) throw new Error(`no endpoint was made: ${await answer.text()}`);
+}
+
+async function startTaker() {
+  const child: ChildProcess = fork(join(__dirname, "../load/webhook-taker.js"));
+  const [port] = (await once(child, "message")) as [number];
+  let taken = 0;
+  let body = "";
+  return {
+    url: `http://127.0.0.1:${port}`,
+    body: () => body,
+    /** Resolves when so many more have come. */
+    taken: async (count: number) => {
+      const heard = once(child, "message");
+      child.send((taken += count));
+      [body] = (await heard) as [string];
+    },
+    stop: () => child.disconnect(),
+  };
 }

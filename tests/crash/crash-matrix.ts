@@ -67,6 +67,14 @@ export type SecondCrash = keyof typeof secondCrashes;
 /** Where the process dies that a person gives a verdict to, about what the gateway could not do. */
 export const verdictCrashes: readonly CrashPoint[] = ["before verdict", "after verdict"];
 
+/** Where the process dies that compares a payment with the gateway's picture of it. */
+export const observationCrashes: readonly CrashPoint[] = [
+  "before picture",
+  "after picture",
+  "before observe",
+  "after observe",
+];
+
 /** Where the sweeper dies, with every authorization that has lapsed. */
 export const sweeperCrashes: readonly CrashPoint[] = ["before intent", "after intent"];
 
@@ -92,9 +100,11 @@ export interface Cell {
   /**
    * `not sent before`: an earlier request with the same key was told so, acknowledged. `lapses`: an authorization whose
    * time is over when the sweeper comes, so that the gateway's act is about its release. `in review`: with a verdict.
+   * `observed`: compared with the gateway's picture while it is open.
    */
-  readonly form: "ordinary" | "not sent before" | "lapses" | "in review";
+  readonly form: "ordinary" | "not sent before" | "lapses" | "in review" | "observed";
   readonly verdict: CrashPoint | null;
+  readonly observation: CrashPoint | null;
 }
 
 /** In brief, every movement still meets every crash and every act of the gateway, but not each pair of them. */
@@ -123,6 +133,16 @@ const inReview: readonly Cell[] = verdictCrashes.map((verdict) =>
   }),
 );
 
+/** What the picture settles: a capture whose answer was lost, and a void of what others have captured. */
+const observed: readonly Cell[] = observationCrashes.flatMap((observation) =>
+  (
+    [
+      { kind: "capture", gateway: "acts, and its answer is lost" },
+      { kind: "void", gateway: "finds the money captured elsewhere" },
+    ] as const
+  ).map((of) => cell({ ...of, first: "after the caller has the answer", form: "observed", observation })),
+);
+
 const lapsing: readonly Cell[] = (
   [
     "acts and answers",
@@ -140,6 +160,7 @@ export const cells: readonly Cell[] = [
   ...notSentBefore,
   ...takenFromUnderAVoid,
   ...inReview,
+  ...observed,
   ...lapsing,
 ];
 
@@ -157,10 +178,10 @@ function everyCrash(of: Pick<Cell, "kind" | "gateway"> & Partial<Pick<Cell, "for
 }
 
 function cell(of: Pick<Cell, "kind" | "gateway" | "first"> & Partial<Cell>): Cell {
-  const { kind, gateway, first, second = null, form = "ordinary", verdict = null } = of;
+  const { kind, gateway, first, second = null, form = "ordinary", verdict = null, observation = null } = of;
   const crash = second === null ? first : `${first}, then ${second}`;
   const how = form === "ordinary" ? "" : `, ${form}`;
-  const then = verdict === null ? "" : `, ${verdict}`;
+  const then = (verdict ?? observation) === null ? "" : `, ${verdict ?? observation}`;
   return {
     name: `${kind}${how}, gateway ${gateway}, crash ${crash}${then}`,
     kind,
@@ -169,6 +190,7 @@ function cell(of: Pick<Cell, "kind" | "gateway" | "first"> & Partial<Cell>): Cel
     second,
     form,
     verdict,
+    observation,
   };
 }
 

@@ -1,13 +1,14 @@
 import type { PaymentGateway } from "../../src/application/ports/payment-gateway";
 import type { PaymentRepository } from "../../src/application/ports/payment-repository";
 import type { Payment } from "../../src/domain/payment/payment";
+import type { PaymentEvent } from "../../src/domain/payment/events";
 import { writeSync } from "node:fs";
 
 /**
  * The steps of an operation: its intent, the question whether the gateway knows it, the claim of a resend, the send, its
- * end or that it goes before a person, and that person's verdict.
+ * end or that it goes before a person, and that person's verdict; the gateway's picture, and what is written of it.
  */
-export type CrashStep = "intent" | "find" | "claim" | "send" | "settle" | "verdict";
+export type CrashStep = "intent" | "find" | "claim" | "send" | "settle" | "verdict" | "picture" | "observe";
 export type CrashPoint = `${"before" | "after"} ${CrashStep}`;
 
 const moneyCalls = new Set(["authorize", "capture", "void", "refund"]);
@@ -31,7 +32,7 @@ export class Crash {
   inGateway(gateway: PaymentGateway): PaymentGateway {
     return around(
       gateway,
-      (name) => (moneyCalls.has(name) ? "send" : name === "find" ? "find" : null),
+      (name) => (moneyCalls.has(name) ? "send" : name === "find" || name === "picture" ? name : null),
       this.pass,
     );
   }
@@ -50,9 +51,13 @@ export class Crash {
 /** What a save is about, by the events that it writes. */
 function stepOf({ newEvents }: Payment): CrashStep | null {
   const wrote = (ending: RegExp) => newEvents.some(({ type }) => ending.test(type));
+  if (newEvents.some(({ type, data }) => type === "review.resolved" && data["resolvedBy"] === "operator"))
+    return "verdict";
+  const byPicture = ({ data }: PaymentEvent) =>
+    (data["gateway"] as { readonly asked?: string } | undefined)?.asked === "picture";
+  if (newEvents.some(byPicture)) return "observe";
   if (wrote(/\.resent$/)) return "claim";
   if (wrote(/^(authorize|capture|void|refund)\.(succeeded|failed|unknown|not_sent)$/)) return "settle";
-  if (wrote(/^review\.resolved$/)) return "verdict";
   if (wrote(/^operation\.needs_review$/)) return "settle";
   return wrote(/\.started$/) ? "intent" : null;
 }

@@ -7,6 +7,7 @@ import {
   cells,
   firstCrashes,
   movements,
+  observationCrashes,
   reconcilerCrashes,
   secondCrashes,
   sweeperCrashes,
@@ -39,7 +40,13 @@ export interface Answer {
 export interface Event {
   readonly id: string;
   readonly type: string;
-  readonly data: { readonly operationId?: string; readonly release?: boolean; readonly again?: boolean };
+  readonly data: {
+    readonly operationId?: string;
+    readonly release?: boolean;
+    readonly again?: boolean;
+    readonly failureCode?: string;
+    readonly origin?: string;
+  };
 }
 
 /** What is there, by the store's own account and by the gateway's. */
@@ -138,6 +145,10 @@ export async function runCrashMatrix(
     const dying = cells.filter((cell) => cell.verdict === verdict);
     await crashWith(dying, verdict, behind.second, decide);
   }
+  for (const observation of observationCrashes) {
+    const dying = cells.filter((cell) => cell.observation === observation);
+    await crashWith(dying, observation, behind.second, observe);
+  }
   const lapsing = cells.filter(({ form }) => form === "lapses");
   for (const [point, arrivals] of [
     ...sweeperCrashes.map((sweep) => [sweep, lapsing.length] as const),
@@ -202,6 +213,11 @@ async function decide(url: string, cell: Cell): Promise<Answer> {
   if (operationId === undefined) throw new Error(`${cell.name}: there is nothing to decide`);
   const body = { outcome: "not_moved", evidence: "captured in the gateway's dashboard" };
   return post(`${url}/reviews/${operationId}`, body);
+}
+
+/** What an operator does who has heard that something went on at the gateway. */
+async function observe(url: string, cell: Cell): Promise<Answer> {
+  return post(`${url}/gateway/payments/${(await accountOf(url, cell))?.payment.id}/observe`, {});
 }
 
 /** Asks with the cell's own key: the same each time. */
@@ -290,7 +306,9 @@ export function openOperations(events: readonly Event[]): string[] {
   for (const { type, data } of events) {
     if (data.operationId === undefined) continue;
     const ended =
-      /\.(succeeded|not_sent|resolved)$/.test(type) || (/\.failed$/.test(type) && data.release !== true);
+      /\.(succeeded|not_sent|resolved)$/.test(type) ||
+      // A release that is refused goes on, unless there is nothing that it could let go.
+      (/\.failed$/.test(type) && (data.release !== true || data.failureCode !== undefined));
     last.set(data.operationId, ended);
   }
   return [...last].filter(([, ended]) => !ended).map(([id]) => id);

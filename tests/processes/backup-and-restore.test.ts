@@ -17,6 +17,11 @@ const run = promisify(execFile);
 const temporary = temporaryDirectory();
 const LOOKS = 120;
 
+interface Feed {
+  readonly data: readonly object[];
+  readonly nextCursor: string;
+}
+
 interface Moves {
   readonly moves: readonly { readonly kind: string }[];
 }
@@ -36,6 +41,9 @@ async function drill(store: string, backUpAndRestore: () => Promise<string>): Pr
   const capture = (url: string, id: string): Promise<Answer | null> =>
     client.post(url, `/payments/${id}/capture`, "the-key", {});
 
+  const feed = (url: string, after?: string) =>
+    client.get<Feed>(url, `/events${after === undefined ? "" : `?after=${after}`}`);
+
   const before = serve(store);
   let after: HoldfastProcess | undefined;
   try {
@@ -45,7 +53,10 @@ async function drill(store: string, backUpAndRestore: () => Promise<string>): Pr
     const first = await capture(url, captured);
     expect(first?.status).toBe(201);
     expect((await capture(url, open))?.status).toBe(202);
+    const kept = (await feed(url)).nextCursor;
     const restored = await backUpAndRestore();
+    await authorize(url, "tok_refund_fails");
+    const lost = (await feed(url)).nextCursor;
     await before.end("SIGKILL");
 
     after = serve(restored);
@@ -57,6 +68,10 @@ async function drill(store: string, backUpAndRestore: () => Promise<string>): Pr
       last = await capture(there, open);
     }
     expect(last?.status).toBe(201);
+    await authorize(there, "tok_timeout");
+    // The same number of events as there were before, and another one at the place that is lost.
+    expect((await feed(there, kept)).data).not.toEqual([]);
+    expect(await feed(there, lost)).toMatchObject({ status: 400, code: "invalid_event_cursor" });
     for (const id of [captured, open]) {
       const { moves } = await client.get<Moves>(there, `/gateway/payments/${id}`);
       expect(moves.map(({ kind }) => kind)).toEqual(["authorize", "capture"]);

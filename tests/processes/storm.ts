@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastProcess } from "../support/program/holdfast-process";
+import { StormEndpoints, TO_THIS_HOST } from "../support/receivers/storm-endpoints";
 import { FeedFollower, type HistoryLine, type ToldEvent } from "../support/told-events";
 import { isFinal, SteadyClient, type Answer } from "../support/program/steady-client";
 
@@ -14,8 +16,14 @@ export interface StormOptions {
   readonly capturesEach: number;
   /** Requests under way at a time. */
   readonly callers: number;
+  /** What the slow endpoint takes for each event: so long that whoever is killed has something under way there. */
+  readonly slowMs: number;
   /** Called once, when a third of the captures have been answered. Not waited for before the storm goes on. */
   readonly inTheMiddle?: () => Promise<void>;
+  /** Which instances are killed and started again, one after the other. Default: one of them. */
+  readonly killed?: readonly number[];
+  /** For so long one instance is stopped in the middle, and wakes up where it was. Default: not at all. */
+  readonly freezesForMs?: number;
 }
 
 /** Everything that one key of one payment was told, in the order in which it was told. */
@@ -31,6 +39,8 @@ export interface StormOutcome {
   /** What a reader was told that followed the feed all the time and never looked back. */
   readonly followed: readonly ToldEvent[];
   readonly histories: readonly { readonly paymentId: string; readonly lines: readonly HistoryLine[] }[];
+  /** Were told of everything by webhooks, as far as they took it. */
+  readonly endpoints: StormEndpoints;
   /** Answers per status and code, for people. */
   readonly tally: Readonly<Record<string, number>>;
   /** From the first capture to the last final answer. */
@@ -45,24 +55,36 @@ export interface Account {
   readonly moves: readonly string[];
 }
 
+/** An instance that was frozen finds that its time is over, has changed nothing, and says so. */
+export function isLastWord(answer: Answer): boolean {
+  return isFinal(answer) && answer.code !== "service_unavailable";
+}
+
 const INSTANCES = 3;
 const LOOKS = 240;
 const BETWEEN_LOOKS_MS = 250;
 
-/** Three instances on one database; one of them is killed in the middle and started again. */
+/**
+ * Three instances on one database, of which some are killed in the middle and started again. Four endpoints, fast, slow,
+ * dead and lying, are told of all of it meanwhile.
+ */
 export async function storm(options: StormOptions): Promise<StormOutcome> {
   const { main, folder, store, locks, payments, capturesEach, callers } = options;
   const args = ["serve", "--store", store, "--locks", locks, "--port", "0", "--log-level", "fatal"];
+  const env = { HOLDFAST_SECRETS_KEY: randomBytes(32).toString("base64") };
   let started = 0;
   const start = () => {
     // Without locks that all of them share, no two may share a snapshot directory.
     const alone = ["--allow-unlocked", "--snapshots", `file:${folder}/snapshots-${(started += 1)}`];
-    return new HoldfastProcess([main, ...args, ...(locks === "none:" ? alone : [])], { cwd: folder });
+    const flags = [...args, ...TO_THIS_HOST, ...(locks === "none:" ? alone : [])];
+    return new HoldfastProcess([main, ...flags], { cwd: folder, env });
   };
+  const endpoints = await StormEndpoints.open(options.slowMs);
   const instances = Array.from({ length: INSTANCES }, start);
   const client = new SteadyClient();
   try {
     const urls = await Promise.all(instances.map((instance) => instance.url()));
+    await endpoints.attachTo(urls[0]!);
     const follower = new FeedFollower(urls);
     const ids = await inParallel(callers, payments, async (n) => {
       const answer = await client.post(urls[n % INSTANCES]!, "/payments", `order-${n}`, {
@@ -89,12 +111,16 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
         // Nobody answered: somebody else will.
         if (answer === null) continue;
         story.answers.push(answer);
-        if (isFinal(answer)) break;
+        if (isLastWord(answer)) break;
         await pause(answer.retryAfterMs);
       }
       done += 1;
       if (done >= captures.length / 3)
-        middle ??= Promise.all([options.inTheMiddle?.(), killAndRestart(instances, urls, start)]);
+        middle ??= Promise.all([
+          options.inTheMiddle?.(),
+          killAndRestart(instances, urls, start, options.killed ?? [1]),
+          freeze(instances[2]!, options.freezesForMs ?? 0),
+        ]);
     });
     await middle;
     const seconds = (performance.now() - begunMs) / 1_000;
@@ -105,10 +131,22 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
       return { paymentId, lines: data };
     });
     const followed = await follower.end();
-    return { stories, accounts, followed, histories, tally: tallyOf(stories), seconds };
+    await endpoints.haveArrived(async () => followed);
+    return { stories, accounts, followed, histories, endpoints, tally: tallyOf(stories), seconds };
   } finally {
     client.close();
     await Promise.all(instances.map((instance) => instance.end("SIGKILL")));
+    await endpoints.close();
+  }
+}
+
+async function freeze(instance: HoldfastProcess, forMs: number): Promise<void> {
+  if (forMs === 0) return;
+  instance.signal("SIGSTOP");
+  try {
+    await pause(forMs);
+  } finally {
+    instance.signal("SIGCONT");
   }
 }
 
@@ -118,16 +156,20 @@ async function killAndRestart(
   instances: HoldfastProcess[],
   urls: string[],
   start: () => HoldfastProcess,
+  killed: readonly number[],
 ): Promise<void> {
-  await instances[1]!.end("SIGKILL");
-  // As a supervisor would: a server does not start while its locks do not answer.
-  for (let attempt = 1; ; attempt += 1) {
-    instances[1] = start();
-    try {
-      urls[1] = await instances[1].url();
-      return;
-    } catch (error) {
-      if (attempt === MOST_STARTS) throw error;
+  for (const victim of killed) {
+    await instances[victim]!.end("SIGKILL");
+    // As a supervisor would: a server does not start while its locks do not answer.
+    for (let attempt = 1; ; attempt += 1) {
+      const again = start();
+      instances[victim] = again;
+      try {
+        urls[victim] = await again.url();
+        break;
+      } catch (error) {
+        if (attempt === MOST_STARTS) throw error;
+      }
     }
   }
 }

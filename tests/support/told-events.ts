@@ -29,6 +29,9 @@ const TOLD: Readonly<Record<string, string>> = {
   "refund.unknown": "operation.unknown",
   "operation.needs_review": "operation.needs_review",
   "review.resolved": "operation.resolved",
+  "dispute.opened": "dispute.opened",
+  "dispute.updated": "dispute.updated",
+  "dispute.closed": "dispute.closed",
 };
 const NEVER_OF_RELEASES = /^void\.(failed|unknown)$/;
 

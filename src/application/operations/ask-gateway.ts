@@ -1,9 +1,10 @@
 import type { Operation, OperationKind } from "../../domain/payment/operation";
 import { gatewayKey } from "../../domain/payment/operation";
 import type { Payment } from "../../domain/payment/payment";
+import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
 import type { EventData } from "../../domain/payment/events";
 import type { AuthorizationLookup, LookupAnswer } from "../ports/authorization-lookup";
-import type { FindAnswer, GatewayAnswer, PaymentGateway } from "../ports/payment-gateway";
+import type { FindAnswer, GatewayAnswer, PaymentGateway, PictureAnswer } from "../ports/payment-gateway";
 import { budgets } from "../time-budgets";
 import { inTime } from "./in-time";
 
@@ -35,6 +36,21 @@ export function find(gateway: PaymentGateway, payment: Payment, operation: Opera
       timeoutMs: budgets.findMs,
     }),
   );
+}
+
+/** Null where there is none: the gateway draws none, does not answer, or has never told what it calls the authorization. */
+export async function askPicture(
+  gateway: PaymentGateway,
+  { facts: { id, amount, authorizationReference } }: Payment,
+): Promise<GatewayPicture | null> {
+  if (gateway.picture === undefined || authorizationReference === null) return null;
+  const timeoutMs = budgets.findMs;
+  const request = { paymentId: id, amount, authorizationReference, timeoutMs };
+  const answer = await withinBudget<PictureAnswer>(
+    timeoutMs,
+    async () => gateway.picture?.(request) ?? unknown("it draws no pictures"),
+  );
+  return answer.outcome === "seen" ? answer.picture : null;
 }
 
 /** Asks about an authorization that was made elsewhere. Moves nothing. */

@@ -1,5 +1,6 @@
 import type { OperationKind } from "../../domain/payment/operation";
 import type { Money } from "../../domain/money";
+import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
 
 /**
  * Moves money. Every method MUST
@@ -22,7 +23,29 @@ export interface PaymentGateway {
 
   /** What the gateway has recorded for this key. Moves nothing. */
   find(request: FindRequest): Promise<FindAnswer>;
+
+  /**
+   * How the gateway sees the whole payment, movements that others made included. Moves nothing. Absent where the gateway
+   * has no such view: then only what became of our own keys is known. A gateway that has it MUST
+   * - show what is there when it is asked, whole: half a list of refunds is `unknown`;
+   * - name the operation of each movement that came by a key of ours, and no operation for one that did not;
+   * - answer `unknown` where an amount cannot be said in the payment's own unit.
+   */
+  picture?(request: PictureRequest): Promise<PictureAnswer>;
 }
+
+export interface PictureRequest {
+  readonly paymentId: string;
+  /** What was authorized: in this currency and unit the picture is drawn. */
+  readonly amount: Money;
+  readonly authorizationReference: string;
+  /** Give up, with `unknown`, after this. */
+  readonly timeoutMs: number;
+}
+
+export type PictureAnswer =
+  | { readonly outcome: "seen"; readonly picture: GatewayPicture }
+  | { readonly outcome: "unknown"; readonly reason: string };
 
 export interface MovementRequest {
   /** The idempotency key at the gateway. */

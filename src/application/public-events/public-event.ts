@@ -1,6 +1,6 @@
 import type { MerchantId, PaymentId } from "../../domain/identifiers";
 import type { OperationKind } from "../../domain/payment/operation";
-import type { PublicOperation, PublicPayment } from "./public-payment";
+import type { PublicDispute, PublicOperation, PublicPayment } from "./public-payment";
 
 /** Everything that callers can be told of, unasked. A type once published keeps its name and its meaning. */
 export const publicEventTypes = [
@@ -16,6 +16,9 @@ export const publicEventTypes = [
   "operation.unknown",
   "operation.needs_review",
   "operation.resolved",
+  "dispute.opened",
+  "dispute.updated",
+  "dispute.closed",
   "webhook_endpoint.disabled",
 ] as const;
 
@@ -43,6 +46,8 @@ export interface PaymentEventContent {
   readonly payment: PublicPayment;
   /** The movement that it is about, if it is about one. */
   readonly operation: (PublicOperation & { readonly kind: OperationKind }) | null;
+  /** Of an event about one. */
+  readonly dispute?: PublicDispute;
 }
 
 /** An event before the store has counted it. */

@@ -2,7 +2,7 @@ import type { Operation } from "../../domain/payment/operation";
 import type { Payment } from "../../domain/payment/payment";
 import type { PaymentEvent } from "../../domain/payment/events";
 import type { NewPublicEvent, PaymentEventContent } from "./public-event";
-import { publicOperation, publicPayment } from "./public-payment";
+import { publicOperation, publicPayment, type PublicDispute } from "./public-payment";
 import { publications } from "./which-events-are-public";
 
 /**
@@ -14,6 +14,7 @@ export function publicEventsOf(payment: Payment): readonly NewPublicEvent[] {
   const told = newEvents.flatMap((event) => tellable(payment, event));
   if (told.length === 0) return [];
   const shown = publicPayment(payment);
+  const disputeOf = ({ data }: PaymentEvent) => shown.disputes.find(({ id }) => id === data["disputeId"]);
   return told.map(({ event, type, operation }) => ({
     id: event.id,
     type,
@@ -23,8 +24,13 @@ export function publicEventsOf(payment: Payment): readonly NewPublicEvent[] {
     content: {
       payment: shown,
       operation: operation === undefined ? null : { kind: operation.kind, ...publicOperation(operation) },
+      ...disputeIn(disputeOf(event)),
     } satisfies PaymentEventContent,
   }));
+}
+
+function disputeIn(dispute: PublicDispute | undefined) {
+  return dispute === undefined ? {} : { dispute };
 }
 
 function tellable(

@@ -1,4 +1,10 @@
-import { isInReview, type Operation, type OperationKind } from "../../domain/payment/operation";
+import {
+  isInReview,
+  type Operation,
+  type OperationKind,
+  type OperationOrigin,
+} from "../../domain/payment/operation";
+import type { DisputeStatus, SeenDispute } from "../../domain/payment/picture/gateway-picture";
 import { labelsOf, type PaymentLabels } from "../../domain/labels";
 import {
   amountCapturable,
@@ -28,10 +34,22 @@ export interface PublicPayment extends PaymentLabels {
   updatedAt: string;
   captures: PublicOperation[];
   refunds: PublicOperation[];
+  disputes: PublicDispute[];
+}
+
+/** The customer has gone to their bank. What the gateway withdraws or pays back for it is in no total here. */
+export interface PublicDispute {
+  id: string;
+  status: DisputeStatus;
+  amount: number;
+  reason: string;
+  dueBy: string | null;
 }
 
 export interface PublicOperation {
   id: string;
+  /** `gateway`: made there, and not by a request to this service. */
+  origin: OperationOrigin;
   status: "succeeded" | "failed" | "unknown";
   amount: number;
   failureCode: string | null;
@@ -59,12 +77,14 @@ export function publicPayment(payment: Payment): PublicPayment {
     updatedAt: facts.updatedAt.toISOString(),
     captures: operationsOf(facts.operations, "capture"),
     refunds: operationsOf(facts.operations, "refund"),
+    disputes: facts.disputes.map(publicDispute),
   };
 }
 
 export function publicOperation(operation: Operation): PublicOperation {
   return {
     id: operation.id,
+    origin: operation.origin,
     // Callers need not know how far an open operation has come: nobody can say yet what becomes of it.
     status: operation.status === "succeeded" || operation.status === "failed" ? operation.status : "unknown",
     amount: Number(operation.amount),
@@ -73,6 +93,10 @@ export function publicOperation(operation: Operation): PublicOperation {
     createdAt: operation.createdAt.toISOString(),
     settledAt: operation.settledAt?.toISOString() ?? null,
   };
+}
+
+export function publicDispute({ id, status, amount, reason, dueBy }: SeenDispute): PublicDispute {
+  return { id, status, amount: Number(amount), reason, dueBy: dueBy?.toISOString() ?? null };
 }
 
 /** What was never sent never happened. */

@@ -46,6 +46,9 @@ export const publications: Readonly<Record<PaymentEventType, Publication | typeo
     operation: named,
     when: (operation) => operation?.status !== "needs_review",
   },
+  "dispute.opened": { type: "dispute.opened", operation: () => undefined },
+  "dispute.updated": { type: "dispute.updated", operation: () => undefined },
+  "dispute.closed": { type: "dispute.closed", operation: () => undefined },
   "review.resolved": { type: "operation.resolved", operation: named },
 
   "authorize.started": INNER,

@@ -1,9 +1,23 @@
 import type { OperationId, PaymentId } from "../../domain/identifiers";
-import { isFinished, isInReview, isOpen, type Operation } from "../../domain/payment/operation";
-import { operationOf, type Payment } from "../../domain/payment/payment";
+import type { EventData } from "../../domain/payment/events";
+import type { GatewayStatement } from "../../domain/payment/facts";
+import {
+  isFinished,
+  isInReview,
+  isOpen,
+  isRelease,
+  isReopenedByContradiction,
+  type Operation,
+} from "../../domain/payment/operation";
+import { openOperationOf, operationOf, type Payment } from "../../domain/payment/payment";
 import { PaymentError } from "../../domain/payment/errors";
 import { compare, observe } from "../../domain/payment/observation";
-import { find, gatewayTrace } from "../operations/ask-gateway";
+import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
+import { settleIfPossible } from "../../domain/payment/picture/observe-picture";
+import { isMovementOf, statementOf } from "../../domain/payment/picture/statement-of";
+import { applyPicture } from "../observation/apply-picture";
+import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
+import { isRecorded } from "../operations/ask-in-review";
 import type { OperatorCaller } from "../operations/caller";
 import { retryOnConflict } from "../operations/retry-on-conflict";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
@@ -17,23 +31,26 @@ const MAX_QUESTIONS = 48;
 const QUESTIONS_AT_ONCE = 8;
 
 /**
- * Why the gateway was not asked about an operation: it is asked as long as it is open anyway, it was never sent, there was
- * nothing of ours to send, or there were too many.
+ * Why the gateway was not asked about an operation: it is asked as long as it is open anyway, it was never sent, it has no
+ * key of ours (others made it, and only the picture shows it), or there were too many.
  */
 export type NotAsked = "open" | "not_sent" | "made_elsewhere" | "too_many";
 
-/** What came of asking. `inconclusive`: what the gateway says neither confirms nor contradicts what is stored. */
-export type ObservationResult = "agrees" | "inconclusive" | "corrected" | "in_review";
+/**
+ * What came of asking. `settled`: it was open, and is not any more. `inconclusive`: what the gateway says neither confirms
+ * nor contradicts what is stored.
+ */
+export type ObservationResult = "agrees" | "inconclusive" | "settled" | "corrected" | "in_review";
 
 export type Observation = { readonly operation: Operation } & (
   | { readonly notAsked: NotAsked }
   /** `operation` is as it was stored when the gateway was asked. */
-  | { readonly seen: FindAnswer; readonly result: ObservationResult }
+  | { readonly seen: GatewayStatement; readonly result: ObservationResult }
 );
 
 export interface ObservedPayment {
   readonly payment: Payment;
-  /** Each operation, in the order in which they began. */
+  /** Each operation, in the order in which they began; movements that others made come last. */
   readonly observations: readonly Observation[];
   /** The last operation that was asked about, if there are more: ask for what comes after it. */
   readonly next: OperationId | null;
@@ -44,7 +61,10 @@ interface Answered {
   readonly seen: FindAnswer;
 }
 
-/** Asks the gateway again about what has ended, and writes down what it takes back. Nothing is ever sent. */
+/**
+ * Compares the gateway's view of a payment with ours, and writes down in one transaction what differs: what became of the
+ * operation that is open, what the gateway takes back, what others have done there, disputes. Nothing is ever sent.
+ */
 export class ObservePayment {
   constructor(
     private readonly locks: LockProvider,
@@ -60,14 +80,16 @@ export class ObservePayment {
     caller: OperatorCaller,
     after: OperationId | null = null,
   ): Promise<ObservedPayment> {
-    const before = await this.mustFind(paymentId);
-    const { asked, next } = questions(before.payment, after);
-    const answers = await this.ask(before.payment, asked);
-    if (!isNews(before.payment, answers)) return report(before.payment, before.payment, answers, next);
-    const { payment } = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
+    const { payment: before } = await this.mustFind(paymentId);
+    const { gateway } = this.operations;
+    const { asked, next } = questions(before, after, gateway.picture !== undefined);
+    const [answers, picture] = await Promise.all([this.ask(before, asked), askPicture(gateway, before)]);
+    const seen: Seen = { answers, picture };
+    if (this.compared(before, seen, {}) === before) return report(before, before, seen, next);
+    const written = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
       this.write(underLock(this.operations, hold, caller.actor), paymentId, answers),
     );
-    return report(before.payment, payment, answers, next);
+    return report(before, written.payment, { answers, picture: written.picture }, next);
   }
 
   /** Outside of the lock: nobody has to wait for as many answers. */
@@ -83,23 +105,46 @@ export class ObservePayment {
     return answers;
   }
 
-  /** To the operations as they are now: the payment may have gone on while the gateway answered. */
+  /**
+   * Answers are applied to the operations as they are now: the payment may have gone on while the gateway answered. A
+   * picture shows everything as it was at one time, so it is asked for anew, after the payment was read, and written only
+   * if nobody has written the payment since.
+   */
   private write(
     { context, hold, trace }: UnderLock,
     paymentId: PaymentId,
     answers: readonly Answered[],
-  ): Promise<StoredPayment> {
+  ): Promise<{ readonly payment: Payment; readonly picture: GatewayPicture | null }> {
     return retryOnConflict(paymentId, async () => {
-      const stored = await this.mustFind(paymentId);
-      const step = stepNow(context, trace);
-      const next = answers.reduce((payment, { operation, seen }) => {
-        const asked = { ...trace, ...gatewayTrace("find", operation, seen) };
-        return observe(payment, operation.id, seen, { ...step, trace: asked });
-      }, stored.payment);
-      if (next === stored.payment) return stored;
+      const { payment, version } = await this.mustFind(paymentId);
+      const picture = await askPicture(context.gateway, payment);
+      const next = this.compared(payment, { answers, picture }, trace);
+      if (next === payment) return { payment, picture };
       hold.assertHeld();
-      return context.payments.save(next, stored.version);
+      return { payment: (await context.payments.save(next, version)).payment, picture };
     });
+  }
+
+  /** The payment with what was seen; the very same one if that is no news. */
+  private compared(payment: Payment, { answers, picture }: Seen, trace: EventData): Payment {
+    const { operations: context } = this;
+    const take = (now: Payment, { operation, seen }: Answered): Payment => {
+      const step = stepNow(context, { ...trace, ...gatewayTrace("find", operation, seen) });
+      const current = operationOf(now, operation.id);
+      if (current === undefined || !isOpen(current)) return observe(now, operation.id, seen, step);
+      return isRecorded(seen) && !isReopenedByContradiction(current)
+        ? settleIfPossible(now, current, seen, step)
+        : now;
+    };
+    const answered = answers.filter((one) => !isAnotherWordFor(one, picture));
+    const movements = answered.filter(({ operation }) => isMovement(operation)).reduce(take, payment);
+    if (context.gateway.picture === undefined || payment.facts.authorizationReference === null) {
+      return answered.filter(({ operation }) => !isMovement(operation)).reduce(take, movements);
+    }
+    // What is known of an authorization and of voids is its state alone: without the picture nobody knows whose doing it is.
+    if (picture === null) return movements;
+    const pictured = applyPicture(context, movements, picture, trace);
+    return answered.filter(({ operation }) => !isMovement(operation)).reduce(take, pictured);
   }
 
   private async mustFind(paymentId: PaymentId): Promise<StoredPayment> {
@@ -109,12 +154,38 @@ export class ObservePayment {
   }
 }
 
+/** What an observation goes by. */
+interface Seen {
+  readonly answers: readonly Answered[];
+  readonly picture: GatewayPicture | null;
+}
+
+function isMovement({ kind }: Operation): boolean {
+  return kind === "capture" || kind === "refund";
+}
+
+/** A person has said that it is this capture, which carries no id of ours: that its key is not found contradicts nothing. */
+function isAnotherWordFor({ operation, seen }: Answered, picture: GatewayPicture | null): boolean {
+  const captured = picture?.captured ?? null;
+  return (
+    seen.outcome === "mismatch" &&
+    operation.kind === "capture" &&
+    captured !== null &&
+    captured.amount === operation.amount &&
+    isMovementOf(captured, operation)
+  );
+}
+
 /** Refunds that succeeded come first, the latest before the others: they are what fails afterwards. */
 function questions(
   payment: Payment,
   after: OperationId | null,
+  hasPictures: boolean,
 ): { readonly asked: readonly Operation[]; readonly next: OperationId | null } {
-  const wanted = payment.facts.operations.filter((operation) => whyNot(operation) === null).reverse();
+  const isPictured = hasPictures && payment.facts.authorizationReference !== null;
+  const wanted = payment.facts.operations
+    .filter((operation) => whyNot(operation) === null && !(isOpen(operation) && isPictured))
+    .reverse();
   const canFail = ({ kind, status }: Operation) => kind === "refund" && status === "succeeded";
   const inOrder = [...wanted.filter(canFail), ...wanted.filter((one) => !canFail(one))];
   const rest = inOrder.slice(inOrder.findIndex(({ id }) => id === after) + 1);
@@ -123,36 +194,36 @@ function questions(
 }
 
 function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
-  if (isOpen(operation)) return "open";
+  if (operation.origin === "gateway") return "made_elsewhere";
+  // Its keys change, and only who sends them knows which of them an answer is about.
+  if (isOpen(operation)) return isRelease(operation) || isReopenedByContradiction(operation) ? "open" : null;
   if (!isFinished(operation)) return "not_sent";
   return operation.firstSentAt === null ? "made_elsewhere" : null;
-}
-
-function isNews(payment: Payment, answers: readonly Answered[]): boolean {
-  return answers.some(({ operation, seen }) => {
-    const comparison = compare(payment, operation, seen);
-    return !operation.conflicted && (comparison === "failed_later" || comparison === "contradicts");
-  });
 }
 
 function report(
   before: Payment,
   after: Payment,
-  answers: readonly Answered[],
+  { answers, picture }: Seen,
   next: OperationId | null,
 ): ObservedPayment {
-  const byId = new Map(answers.map((answer) => [answer.operation.id, answer]));
-  const observations = before.facts.operations.map((operation): Observation => {
-    const seen = byId.get(operation.id)?.seen;
-    if (seen === undefined) return { operation, notAsked: whyNot(operation) ?? "too_many" };
-    return { operation, seen, result: resultOf(after, operation, seen) };
+  const byId = new Map(answers.map((answer) => [answer.operation.id, answer.seen as GatewayStatement]));
+  const open = openOperationOf(before);
+  if (open !== undefined && picture !== null) byId.set(open.id, statementOf(picture, open));
+  const observations = after.facts.operations.map((now): Observation => {
+    const operation = operationOf(before, now.id) ?? now;
+    const seen = byId.get(operation.id);
+    if (seen !== undefined) return { operation, seen, result: resultOf(after, operation, seen) };
+    const isTooMany = !isOpen(operation) && whyNot(operation) === null;
+    return { operation, notAsked: isTooMany ? "too_many" : (whyNot(operation) ?? "open") };
   });
   return { payment: after, observations, next };
 }
 
-function resultOf(after: Payment, operation: Operation, seen: FindAnswer): ObservationResult {
+function resultOf(after: Payment, operation: Operation, seen: GatewayStatement): ObservationResult {
   const now = operationOf(after, operation.id) ?? operation;
   if (isInReview(now)) return "in_review";
+  if (isOpen(operation)) return isOpen(now) ? "inconclusive" : "settled";
   if (now.correctedSequence !== operation.correctedSequence) return "corrected";
   return compare(after, now, seen) === "agrees" ? "agrees" : "inconclusive";
 }

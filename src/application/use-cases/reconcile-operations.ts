@@ -1,10 +1,11 @@
 import type { PaymentId } from "../../domain/identifiers";
-import { isOpen } from "../../domain/payment/operation";
+import { isOpen, isVoidInVain } from "../../domain/payment/operation";
 import { operationOf } from "../../domain/payment/payment";
 import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
 import { underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
-import { findOrResend } from "../operations/find-or-resend";
+import { findOrResend, type Resolved } from "../operations/find-or-resend";
+import { observePictureAlone } from "../observation/observe-picture-alone";
 import type { LockHold, LockProvider } from "../ports/lock-provider";
 import type { DueOperation } from "../ports/payment-repository";
 
@@ -17,30 +18,41 @@ export class ReconcileOperations {
   ) {}
 
   execute(signal?: AbortSignal): Promise<PassReport> {
-    const { locks, operations, onError } = this;
+    const { operations, onError } = this;
     const startedAt = operations.clock.now();
     return runPass<DueOperation>(
       {
         page: (limit, after) => operations.payments.dueOperations(startedAt, limit, after),
-        work: (due) =>
-          withPaymentLock(
-            locks,
-            { paymentId: due.paymentId, purpose: "reconcile", caller: WITHOUT_WAITING },
-            (hold) => this.resolve(due, hold),
-          ),
+        work: (due) => this.reconcile(due),
         onError,
       },
       signal,
     );
   }
 
-  private async resolve({ paymentId, operationId }: DueOperation, hold: LockHold): Promise<boolean> {
+  private async reconcile(due: DueOperation): Promise<boolean> {
+    const { locks, operations } = this;
+    const { paymentId } = due;
+    const resolved = await withPaymentLock(
+      locks,
+      { paymentId, purpose: "reconcile", caller: WITHOUT_WAITING },
+      (hold) => this.resolve(due, hold),
+    );
+    if (resolved === null || resolved.by === "row") return false;
+    const after = operationOf(resolved.stored.payment, due.operationId);
+    if (after !== undefined && isVoidInVain(after)) {
+      // In a hold of its own: one hold has time for one send.
+      const observer = { caller: WITHOUT_WAITING, by: { reconciler: true } };
+      await observePictureAlone(locks, operations, paymentId, observer);
+    }
+    return true;
+  }
+
+  private async resolve({ paymentId, operationId }: DueOperation, hold: LockHold): Promise<Resolved | null> {
     const stored = await this.operations.payments.find(paymentId);
-    if (stored === null) return false;
+    if (stored === null) return null;
     const operation = operationOf(stored.payment, operationId);
-    if (operation === undefined || !isOpen(operation)) return false;
-    const work = underLock(this.operations, hold, { reconciler: true });
-    const { by } = await findOrResend(work, stored, operationId);
-    return by !== "row";
+    if (operation === undefined || !isOpen(operation)) return null;
+    return findOrResend(underLock(this.operations, hold, { reconciler: true }), stored, operationId);
   }
 }

@@ -3,16 +3,21 @@ import { gatewayKey, isInReview, type Operation } from "../../domain/payment/ope
 import { inProgress, openOperationOf, operationOf, type Payment } from "../../domain/payment/payment";
 import { PaymentError } from "../../domain/payment/errors";
 import { TWO_ANSWERS, type EventData, type PaymentEvent } from "../../domain/payment/events";
-import type { ReviewVerdict } from "../../domain/payment/facts";
+import type { GatewayStatement, ReviewVerdict } from "../../domain/payment/facts";
+import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
+import { statementOf } from "../../domain/payment/picture/statement-of";
 import { resolveReview, underReview } from "../../domain/payment/review";
 import type { OperatorCaller } from "../operations/caller";
 import { retryOnConflict } from "../operations/retry-on-conflict";
-import { find, gatewayTrace } from "../operations/ask-gateway";
+import { applyPicture } from "../observation/apply-picture";
+import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
+import { isRecorded } from "../operations/ask-in-review";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import { findOrResendIfPossible } from "../operations/find-or-resend";
 import type { LockProvider } from "../ports/lock-provider";
+import type { FindAnswer } from "../ports/payment-gateway";
 import {
   DuplicateAuthorizationError,
   type Page,
@@ -136,11 +141,19 @@ export class ReviewOperations {
     const free = await this.withNothingElseOpen(work, paymentId, operationId);
     const operation = underReview(free.payment, operationId);
     // Never sent: the verdict is about what the gateway has by now.
-    const seen = await find(context.gateway, free.payment, operation);
-    const told: EventData = { ...trace, ...gatewayTrace("find", operation, seen) };
+    const [found, picture] = await Promise.all([
+      find(context.gateway, free.payment, operation),
+      askPicture(context.gateway, free.payment),
+    ]);
+    const seen = strongest(found, picture, operation);
+    const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
     return retryOnConflict(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
-      const decided = resolveReview(payment, operationId, { verdict, seen }, stepNow(context, told));
+      const verdictGiven = resolveReview(payment, operationId, { verdict, seen }, stepNow(context, told));
+      // What others did is counted as soon as no operation of ours is in doubt. Not against a person who insists, and not
+      // if the payment has gone on since the picture was drawn.
+      const isPictured = picture !== null && version === free.version && !insists(verdict);
+      const decided = isPictured ? applyPicture(context, verdictGiven, picture, trace) : verdictGiven;
       try {
         hold.assertHeld();
         return await context.payments.save(decided, version);
@@ -191,6 +204,22 @@ export class ReviewOperations {
   }
 }
 
+function insists({ outcome, overrideReason }: ReviewVerdict): boolean {
+  return outcome === "pending" || (overrideReason ?? null) !== null;
+}
+
+/** What the gateway keeps for the operation's own key; where that decides nothing, what its picture shows of it. */
+function strongest(
+  found: FindAnswer,
+  picture: GatewayPicture | null,
+  operation: Operation,
+): GatewayStatement {
+  if (picture === null || isRecorded(found) || found.outcome === "pending") return found;
+  const shown = statementOf(picture, operation);
+  const decides = shown.outcome !== "absent" && shown.outcome !== "unknown";
+  return decides && !(found.outcome === "mismatch" && shown.outcome === "pending") ? shown : found;
+}
+
 /** As the history has it: both sides of a contradiction, or what kept the gateway's answer from being one. */
 function whyInReview(
   operation: Operation,
@@ -206,7 +235,7 @@ function whyInReview(
   const { data, at: since } = event;
   if (event.type === "operation.needs_review") return { reason: String(data["reason"]), since };
   const said = (data["gateway"] ?? {}) as { readonly reason?: string; readonly evidence?: string };
-  const words = said.reason ?? said.evidence;
+  const words = said.reason ?? said.evidence ?? (data["evidence"] as string | undefined);
   const reason =
     `recorded as ${String(data["recorded"])}, and then the gateway answered ${String(data["answer"])}` +
     (words === undefined ? "" : `: ${words}`);

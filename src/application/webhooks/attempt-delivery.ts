@@ -7,44 +7,29 @@ import {
 } from "../../domain/webhooks/webhook-endpoint";
 import { SecretsKeyError } from "../ports/events/secret-box";
 import type { AttemptOutcome } from "../ports/events/webhook-sender";
-import type { ClaimedDelivery, Disabling, Settlement } from "../ports/events/webhook-store";
+import type { ClaimedDelivery, Disabling, Settlement } from "../ports/events/webhook-delivery-queue";
+import type { OpenedSecrets } from "./opened-secrets";
 import { signedHeaders } from "./sign-webhook";
 import type { WebhookContext } from "./webhook-context";
 
-/** What the secrets of an endpoint are sealed for: moved to another endpoint, they do not open. */
-export function secretOf({ id }: Pick<WebhookEndpoint, "id">): string {
-  return `webhook endpoint ${id}`;
+/** An attempt that was made, and what it means. */
+export interface Attempted {
+  readonly claimed: ClaimedDelivery;
+  readonly outcome: AttemptOutcome;
+  readonly settlement: Settlement;
 }
 
-/**
- * Sends what was lent, once, and writes down what became of it. Rejects if that could not be done, and where this instance
- * has no key at all, with nothing written down.
- */
-export async function attemptDelivery(
-  context: WebhookContext,
-  claimed: ClaimedDelivery,
-  owner: string,
-): Promise<void> {
-  const { clock, store, observer } = context;
-  const { endpoint, eventId: id } = claimed;
+/** Sends what was lent, once. Rejects where this instance has no key at all: then nothing was sent. */
+export async function attemptDelivery(context: AttemptContext, claimed: ClaimedDelivery): Promise<Attempted> {
   const outcome = await outcomeOf(context, claimed);
-  const at = clock.now();
-  const settlement = settlementOf(context, claimed, outcome, owner, at);
-  await store.settle(settlement);
-  const { next, disable } = settlement;
-  observer.attempted({
-    endpointId: endpoint.id,
-    eventId: id,
-    outcome: next instanceof Date ? "retried" : next,
-    failure: outcome.failure,
-    status: outcome.status,
-    lagMs: Math.max(0, at.getTime() - claimed.eventAt.getTime()),
-    tookMs: outcome.tookMs,
-  });
-  if (disable !== null) observer.disabled(endpoint.id, disable.reason);
+  return { claimed, outcome, settlement: settlementOf(context, claimed, outcome, context.clock.now()) };
 }
 
-async function outcomeOf(context: WebhookContext, claimed: ClaimedDelivery): Promise<AttemptOutcome> {
+export interface AttemptContext extends WebhookContext {
+  readonly opened: OpenedSecrets;
+}
+
+async function outcomeOf(context: AttemptContext, claimed: ClaimedDelivery): Promise<AttemptOutcome> {
   const { sender, wallClock, observer } = context;
   const { endpoint, eventId: id, body } = claimed;
   let secrets: readonly string[];
@@ -61,18 +46,18 @@ async function outcomeOf(context: WebhookContext, claimed: ClaimedDelivery): Pro
 
 /** The new one first; the one before it as long as the rotation lasts, unless it does not open. */
 function secretsOf(
-  { secrets, clock, observer }: WebhookContext,
+  { opened, clock, observer }: AttemptContext,
   endpoint: WebhookEndpoint,
 ): readonly string[] {
   const { current, previous } = endpoint.secrets;
-  const opened = secrets.open(current, secretOf(endpoint));
-  if (previous === null || previous.until <= clock.now()) return [opened];
+  const secret = opened.open(current, endpoint);
+  if (previous === null || previous.until <= clock.now()) return [secret];
   try {
-    return [opened, secrets.open(previous.sealed, secretOf(endpoint))];
+    return [secret, opened.open(previous.sealed, endpoint)];
   } catch (error) {
     if (!isOfOneSecret(error)) throw error;
     observer.failed(error);
-    return [opened];
+    return [secret];
   }
 }
 
@@ -90,12 +75,11 @@ function settlementOf(
   context: WebhookContext,
   claimed: ClaimedDelivery,
   outcome: AttemptOutcome,
-  owner: string,
   at: Date,
 ): Settlement {
   const { status, failure, answer, tookMs, retryAfterMs, result } = outcome;
   const { id: deliveryId, endpointId, line, attempts } = claimed;
-  const told = { owner, deliveryId, endpointId, line, attempt: { at, status, failure, answer, tookMs } };
+  const told = { deliveryId, endpointId, line, attempt: { at, status, failure, answer, tookMs } };
   if (result === "delivered") return { ...told, next: "delivered", disable: null };
   if (result === "gone") {
     return { ...told, next: "failed", disable: disabling(context, claimed.endpoint, "gone", null, at) };

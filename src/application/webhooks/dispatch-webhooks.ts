@@ -1,28 +1,31 @@
 import { SecretsKeyError } from "../ports/events/secret-box";
-import type { ClaimedDelivery } from "../ports/events/webhook-store";
-import { attemptDelivery } from "./attempt-delivery";
+import type { ClaimedDelivery } from "../ports/events/webhook-delivery-queue";
+import { attemptDelivery, type AttemptContext } from "./attempt-delivery";
+import { DeliveriesInHand, type InHand } from "./deliveries-in-hand";
+import { EndpointsAsOfNow } from "./endpoints-as-of-now";
 import { FanOutEvents } from "./fan-out-events";
+import { OpenedSecrets } from "./opened-secrets";
+import { SettleAttempts } from "./settle-attempts";
+import { sleep } from "./sleep";
 import type { WebhookContext } from "./webhook-context";
 import { STOP_WITHIN_MS } from "./webhook-limits";
 
 /** Without any key nothing can be signed here; another instance may have one, so nothing is taken for so long. */
 const WITHOUT_KEY_MS = 30_000;
-/** Between two looks for what is due while deliveries end one after the other: many ends, one look. */
-const SETTLE_MS = 5;
-/**
- * Beyond this share of all places, an endpoint gets one at a time: else sixteen slow ones would fill them all. So it takes
- * forty.
- */
-const CROWDED = 0.5;
 
 /**
- * Delivers, as long as it runs: fans out what is new, takes what is due as far as there are places, and looks again when
- * something was published, when a place is free, and after a while in any case, because other instances are not heard.
+ * Delivers, as long as it runs, in rounds: writes down what became of attempts, fans out what is new and takes what is due.
+ * The next round comes when something was published or answered, and after a while in any case, because other instances are
+ * not heard. What was taken is sent meanwhile.
  */
 export class DispatchWebhooks {
   private readonly fanOut: FanOutEvents;
   private readonly owner: string;
-  private readonly underway = new Map<ClaimedDelivery["id"], Promise<void>>();
+  private readonly hand: DeliveriesInHand;
+  private readonly attempts: SettleAttempts;
+  private readonly attempting: AttemptContext;
+  private readonly endpoints: EndpointsAsOfNow;
+  private readonly underway = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private wake: (() => void) | undefined;
@@ -35,13 +38,17 @@ export class DispatchWebhooks {
   constructor(private readonly context: WebhookContext) {
     this.fanOut = new FanOutEvents(context);
     this.owner = context.ids.nextId();
+    this.hand = new DeliveriesInHand(context.limits);
+    this.endpoints = new EndpointsAsOfNow(context);
+    this.attempting = { ...context, opened: new OpenedSecrets(context.secrets) };
+    this.attempts = new SettleAttempts(context, this.owner, ({ claimed }) => this.hand.letGo(claimed.id));
   }
 
   start(): void {
     this.running ??= this.loop();
   }
 
-  /** Looks for what is due at once: something was added past the feed. */
+  /** Looks for what is due at once: something was added past the feed, or somebody listens now. */
   nudge(): void {
     this.isWoken = true;
     this.wake?.();
@@ -52,25 +59,27 @@ export class DispatchWebhooks {
     this.stopping.abort();
     this.wake?.();
     await this.running;
+    await this.giveBack(this.hand.letGoOfWaiting());
     const patience = new AbortController();
-    const ended = Promise.all(this.underway.values()).then(() => patience.abort());
+    const ended = Promise.all(this.underway).then(() => patience.abort());
     await Promise.race([ended, sleep(withinMs, patience.signal)]);
     this.isOver = true;
-    if (this.underway.size > 0) await this.context.store.giveBack(this.owner, this.ids());
+    await this.attempts.settle();
+    await this.giveBack(this.hand.ids);
   }
 
   /**
    * Everything that is due now, and what falls due by it, for a world whose time stands still. Resolves with how many
    * attempts were made.
    */
-  async drain(signal?: AbortSignal): Promise<number> {
+  async drain(): Promise<number> {
     let attempts = 0;
     for (;;) {
+      await this.attempts.settle();
       while ((await this.fanOut.execute()).isMore);
-      const taken = await this.take();
-      attempts += taken;
-      if (this.underway.size === 0 || signal?.aborted === true) return attempts;
-      await Promise.race(this.underway.values());
+      attempts += await this.take();
+      if (this.hand.size === 0 || this.isOver) return attempts;
+      if (this.underway.size > 0) await Promise.race(this.underway);
     }
   }
 
@@ -79,51 +88,53 @@ export class DispatchWebhooks {
     const { signal } = this.stopping;
     const renewing = this.renewNow(signal);
     while (!signal.aborted) {
+      const beganMs = this.context.monotonicMs();
       const since = feed.published;
       this.isWoken = false;
       let isMore = false;
       try {
+        await this.attempts.settle();
         ({ isMore } = await this.fanOut.execute());
         await this.take();
         await this.tend();
       } catch (error) {
         observer.failed(error);
       }
-      if (!isMore) await this.pause(since, limits.pollMs, signal);
+      if (isMore) continue;
+      await this.pause(since, signal);
+      await sleep(limits.roundMs - (this.context.monotonicMs() - beganMs), signal);
     }
     await renewing;
   }
 
-  /** Until something was published, a place is free, or the time is over. */
-  private async pause(since: number, withinMs: number, signal: AbortSignal): Promise<void> {
-    if (this.wasWoken()) return sleep(SETTLE_MS, signal);
+  /** Until something was published that anybody wants, something was answered, or the time is over. */
+  private async pause(since: number, signal: AbortSignal): Promise<void> {
+    if (this.isWoken) return;
+    const { feed, limits } = this.context;
     const over = new AbortController();
     this.wake = () => over.abort();
     signal.addEventListener("abort", this.wake, { once: true });
-    await this.context.feed.changed(since, withinMs, over.signal);
+    if (this.fanOut.hasListeners) await feed.changed(since, limits.pollMs, over.signal);
+    else await sleep(limits.pollMs, over.signal);
     signal.removeEventListener("abort", this.wake);
     this.wake = undefined;
-    if (this.wasWoken()) await sleep(SETTLE_MS, signal);
-  }
-
-  private wasWoken(): boolean {
-    return this.isWoken;
   }
 
   private async take(): Promise<number> {
     const { store, limits, clock } = this.context;
-    if (this.context.monotonicMs() < this.withoutKeyUntilMs) return 0;
+    if (this.hand.isFull) await this.giveBack(this.hand.letGoOfWaiting());
+    if (this.isWithoutKey()) return 0;
+    const { owner, hand } = this;
+    const { leaseMs } = limits;
     let taken = 0;
-    for (const { places, perEndpoint } of [
-      { places: limits.inAll * CROWDED, perEndpoint: limits.perEndpoint },
-      { places: limits.inAll, perEndpoint: 1 },
-    ]) {
-      const limit = places - this.underway.size;
+    for (const wish of hand.wishes) {
+      const bounds = wish();
+      const { limit } = bounds;
       if (limit <= 0) continue;
-      const { owner } = this;
-      const { leaseMs } = limits;
-      const claimed = await store.claim({ owner, leaseMs, now: clock.now(), perEndpoint, limit });
-      for (const one of claimed) this.begin(one);
+      const claimed = await store.queue.claim({ owner, leaseMs, now: clock.now(), ...bounds });
+      const nowMs = this.context.monotonicMs();
+      for (const one of claimed) hand.add(one, nowMs);
+      this.begin();
       taken += claimed.length;
       // There is no more.
       if (claimed.length < limit) break;
@@ -131,29 +142,52 @@ export class DispatchWebhooks {
     return taken;
   }
 
-  private begin(claimed: ClaimedDelivery): void {
-    const { id } = claimed;
-    const attempt = this.attempt(claimed).finally(() => {
-      this.underway.delete(id);
-      this.isWoken = true;
-      this.wake?.();
-    });
-    this.underway.set(id, attempt);
+  /** What has a place. */
+  private begin(): void {
+    for (let next = this.hand.next(); next !== undefined; next = this.hand.next()) {
+      const one = next;
+      const attempt = this.attempt(one).finally(() => {
+        this.underway.delete(attempt);
+        this.hand.answered(one.claimed);
+        this.begin();
+        this.nudge();
+      });
+      this.underway.add(attempt);
+    }
   }
 
-  private async attempt(claimed: ClaimedDelivery): Promise<void> {
-    const { store, observer } = this.context;
+  private async attempt({ claimed: lent, sinceMs }: InHand): Promise<void> {
+    const { context, hand } = this;
     try {
-      await attemptDelivery(this.context, claimed, this.owner);
+      const claimed = this.endpoints.isFresh(sinceMs) ? lent : await this.endpoints.of(lent);
+      if (claimed === null) {
+        hand.letGo(lent.id);
+        return await this.giveBack([lent.id, ...hand.letGoOfWaiting([lent.endpointId])]);
+      }
+      const attempted = await attemptDelivery(this.attempting, claimed);
+      if (this.isOver) return hand.letGo(lent.id);
+      this.attempts.add(attempted);
+      if (attempted.settlement.disable !== null) await this.giveBack(hand.letGoOfWaiting([lent.endpointId]));
     } catch (error) {
-      if (this.isOver) return;
-      if (error instanceof SecretsKeyError)
-        this.withoutKeyUntilMs = this.context.monotonicMs() + WITHOUT_KEY_MS;
-      observer.failed(error);
       // Whatever became of it is not written down: it is tried again, and its receiver knows it by its id.
-      if (error instanceof SecretsKeyError)
-        await store.giveBack(this.owner, [claimed.id]).catch((failure: unknown) => observer.failed(failure));
+      hand.letGo(lent.id);
+      if (this.isOver) return;
+      context.observer.failed(error);
+      if (!(error instanceof SecretsKeyError)) return;
+      this.withoutKeyUntilMs = context.monotonicMs() + WITHOUT_KEY_MS;
+      await this.giveBack([lent.id, ...hand.letGoOfWaiting()]);
     }
+  }
+
+  private isWithoutKey(): boolean {
+    return this.context.monotonicMs() < this.withoutKeyUntilMs;
+  }
+
+  private async giveBack(ids: readonly ClaimedDelivery["id"][]): Promise<void> {
+    const { store, observer } = this.context;
+    if (ids.length === 0) return;
+    // Else their loans end by themselves.
+    await store.queue.giveBack(this.owner, ids).catch((error: unknown) => observer.failed(error));
   }
 
   /** As long as an attempt lasts longer than its loan. */
@@ -161,15 +195,11 @@ export class DispatchWebhooks {
     const { store, limits, observer } = this.context;
     while (!signal.aborted) {
       await sleep(limits.renewMs, signal);
-      if (this.underway.size === 0) continue;
-      await store
-        .renew(this.owner, this.ids(), limits.leaseMs)
+      if (this.hand.size === 0) continue;
+      await store.queue
+        .renew(this.owner, this.hand.ids, limits.leaseMs)
         .catch((error: unknown) => observer.failed(error));
     }
-  }
-
-  private ids(): readonly ClaimedDelivery["id"][] {
-    return [...this.underway.keys()];
   }
 
   private async tend(): Promise<void> {
@@ -177,23 +207,10 @@ export class DispatchWebhooks {
     if (this.context.monotonicMs() - this.tendedAtMs < limits.tendMs) return;
     this.tendedAtMs = this.context.monotonicMs();
     const now = clock.now();
-    await store.tend({
+    await store.deliveries.tend({
       now,
       settledBefore: new Date(now.getTime() - limits.keptMs),
       limit: limits.batch * 10,
     });
   }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const over = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener("abort", over, { once: true });
-  });
 }

@@ -1,6 +1,7 @@
 import { parseWebhookDeliveryId, wants } from "../../domain/webhooks/webhook-endpoint";
 import type { FeedEvent } from "../ports/events/event-feed";
-import type { Listener, NewDelivery } from "../ports/events/webhook-store";
+import type { Listener } from "../ports/events/webhook-endpoint-store";
+import type { NewDelivery } from "../ports/events/webhook-fan-out-store";
 import { publicEventWire } from "../public-events/public-event";
 import type { WebhookContext } from "./webhook-context";
 
@@ -18,13 +19,18 @@ export class FanOutEvents {
     private readonly context: Pick<WebhookContext, "store" | "feed" | "clock" | "ids" | "limits">,
   ) {}
 
+  /** As of the last look. Where nobody listens, what is published concerns nobody. */
+  get hasListeners(): boolean {
+    return this.known !== undefined && this.known.listeners.length > 0;
+  }
+
   /** One batch. Resolves with how many deliveries there are now, and whether there may be more at once. */
   async execute(): Promise<{ readonly deliveries: number; readonly isMore: boolean }> {
     const { store, feed, limits } = this.context;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const state = await store.fanOutState();
+      const state = await store.fanOut.state();
       if (this.known?.generation !== state.generation) {
-        this.known = { generation: state.generation, listeners: await store.listeners() };
+        this.known = { generation: state.generation, listeners: await store.endpoints.listeners() };
       }
       const { listeners } = this.known;
       // Where nobody listens, nobody reads: whoever comes begins at the feed's end.
@@ -33,7 +39,7 @@ export class FanOutEvents {
       const page = await feed.read({ after, limit: limits.batch });
       if (page.through === state.position) return { deliveries: 0, isMore: false };
       const deliveries = page.events.flatMap((event) => this.deliveriesOf(event, listeners));
-      if (await store.fanOut(state, page.through, deliveries)) {
+      if (await store.fanOut.advance(state, page.through, deliveries)) {
         return { deliveries: deliveries.length, isMore: page.isFull };
       }
     }

@@ -7,9 +7,10 @@ import {
 import type { MerchantId } from "../../domain/identifiers";
 import { InvalidCursorError, type Page } from "../ports/payment-repository";
 import type { WebhookDestinations } from "../ports/events/webhook-sender";
-import type { EndpointChange, WebhookPageQuery } from "../ports/events/webhook-store";
+import type { EndpointChange } from "../ports/events/webhook-endpoint-store";
+import type { WebhookPageQuery } from "../ports/events/webhook-store";
 import { publicEventTypes } from "../public-events/public-event";
-import { secretOf } from "./attempt-delivery";
+import { secretOf } from "./opened-secrets";
 import { SECRET_BYTES, webhookSecret } from "./sign-webhook";
 import type { WebhookContext } from "./webhook-context";
 
@@ -33,6 +34,8 @@ export interface EndpointWithSecret {
 type Parts = Pick<WebhookContext, "store" | "feed" | "secrets" | "clock" | "ids" | "limits"> & {
   readonly destinations: WebhookDestinations;
   readonly randomBytes: (size: number) => Uint8Array;
+  /** Somebody may listen who did not before. */
+  readonly onListening: () => void;
 };
 
 /** Where a merchant is told what happens. To others than its merchant an endpoint does not exist. */
@@ -57,23 +60,24 @@ export class ManageWebhookEndpoints {
       disabled: null,
       failing: null,
     };
-    if (!(await store.createEndpoint(endpoint, await feed.latest(), limits.endpoints))) {
+    if (!(await store.endpoints.create(endpoint, await feed.latest(), limits.endpoints))) {
       throw new WebhookError(
         "webhook_endpoint_limit_reached",
         `A merchant has at most ${limits.endpoints} webhook endpoints: delete one that is not needed any more.`,
       );
     }
+    this.parts.onListening();
     return { endpoint, secret };
   }
 
   async one(id: WebhookEndpointId, merchant: MerchantId): Promise<WebhookEndpoint> {
-    const endpoint = await this.parts.store.findEndpoint(id);
+    const endpoint = await this.parts.store.endpoints.find(id);
     if (endpoint?.merchant !== merchant) throw notFound(id);
     return endpoint;
   }
 
   async list(merchant: MerchantId, query: WebhookPageQuery): Promise<Page<WebhookEndpoint>> {
-    return cursorChecked(this.parts.store.listEndpoints(merchant, query));
+    return cursorChecked(this.parts.store.endpoints.list(merchant, query));
   }
 
   async change(id: WebhookEndpointId, merchant: MerchantId, patch: EndpointPatch): Promise<WebhookEndpoint> {
@@ -88,12 +92,14 @@ export class ManageWebhookEndpoints {
       ...(enabled === false ? { disabled: before.disabled ?? { at: now, reason: "merchant" } } : {}),
       updatedAt: now,
     };
-    return found(id, await this.parts.store.changeEndpoint(id, change));
+    const changed = found(id, await this.parts.store.endpoints.change(id, change));
+    this.parts.onListening();
+    return changed;
   }
 
   async delete(id: WebhookEndpointId, merchant: MerchantId): Promise<void> {
     await this.one(id, merchant);
-    if (!(await this.parts.store.deleteEndpoint(id, this.parts.clock.now()))) throw notFound(id);
+    if (!(await this.parts.store.endpoints.delete(id, this.parts.clock.now()))) throw notFound(id);
   }
 
   /**
@@ -123,7 +129,7 @@ export class ManageWebhookEndpoints {
     };
     // Of two who rotate at once, one would else be told a secret that is void already.
     return {
-      endpoint: found(id, await store.changeEndpoint(id, change, current), "it has just been changed"),
+      endpoint: found(id, await store.endpoints.change(id, change, current), "it has just been changed"),
       secret,
     };
   }

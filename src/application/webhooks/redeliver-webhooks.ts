@@ -9,12 +9,9 @@ import {
 import type { MerchantId } from "../../domain/identifiers";
 import type { FeedEvent } from "../ports/events/event-feed";
 import type { Page } from "../ports/payment-repository";
-import type {
-  DeliveryStatus,
-  NewDelivery,
-  WebhookDelivery,
-  WebhookPageQuery,
-} from "../ports/events/webhook-store";
+import type { DeliveryStatus, WebhookDelivery } from "../ports/events/webhook-delivery-store";
+import type { NewDelivery } from "../ports/events/webhook-fan-out-store";
+import type { WebhookPageQuery } from "../ports/events/webhook-store";
 import { publicEventWire } from "../public-events/public-event";
 import { ofEvent } from "./fan-out-events";
 import { cursorChecked, type ManageWebhookEndpoints } from "./manage-webhook-endpoints";
@@ -40,7 +37,7 @@ export class RedeliverWebhooks {
     query: WebhookPageQuery & { readonly status?: DeliveryStatus },
   ): Promise<Page<WebhookDelivery>> {
     await this.parts.endpoints.one(endpointId, merchant);
-    return cursorChecked(this.parts.store.listDeliveries(endpointId, query));
+    return cursorChecked(this.parts.store.deliveries.list(endpointId, query));
   }
 
   async test(endpointId: WebhookEndpointId, merchant: MerchantId): Promise<WebhookDelivery> {
@@ -65,7 +62,7 @@ export class RedeliverWebhooks {
       body: JSON.stringify(event),
       createdAt: at,
     };
-    await store.enqueue([delivery]);
+    await store.queue.enqueue([delivery]);
     this.parts.onEnqueued();
     return this.delivery(delivery.id);
   }
@@ -86,7 +83,7 @@ export class RedeliverWebhooks {
         `Delivery ${id} is under way already: its next attempt is due at ${before.dueAt?.toISOString()}.`,
       );
     }
-    await store.enqueue([
+    await store.queue.enqueue([
       { ...before, endpointId: endpoint.id, line: before.eventId, position: 0, createdAt: clock.now() },
     ]);
     this.parts.onEnqueued();
@@ -117,7 +114,9 @@ export class RedeliverWebhooks {
       }
     }
     for (let at = 0; at < wanted.length; at += limits.batch) {
-      await store.enqueue(wanted.slice(at, at + limits.batch).map((event) => this.again(endpoint, event)));
+      await store.queue.enqueue(
+        wanted.slice(at, at + limits.batch).map((event) => this.again(endpoint, event)),
+      );
     }
     this.parts.onEnqueued();
     return wanted.length;
@@ -140,7 +139,7 @@ export class RedeliverWebhooks {
   }
 
   private async delivery(id: WebhookDeliveryId): Promise<WebhookDelivery> {
-    const delivery = await this.parts.store.findDelivery(id);
+    const delivery = await this.parts.store.deliveries.find(id);
     if (delivery === null) throw deliveryNotFound(id);
     return delivery;
   }

@@ -2,6 +2,7 @@ import type { IdempotencyKey, MerchantId, PaymentId } from "../identifiers";
 import type { Money } from "../money";
 import type { PaymentLabels } from "../labels";
 import type { Operation } from "./operation";
+import type { SeenDispute } from "./picture/gateway-picture";
 import type { PaymentStatus } from "./transitions";
 
 /** Everything that is stored of a payment. */
@@ -21,6 +22,8 @@ export interface PaymentFacts extends PaymentLabels {
   readonly updatedAt: Date;
   /** In the order in which they began. */
   readonly operations: readonly Operation[];
+  /** As the gateway said last. In the order in which they were heard of. */
+  readonly disputes: readonly SeenDispute[];
   /** How many events there are, those not yet stored included. */
   readonly eventCount: number;
 }
@@ -58,7 +61,13 @@ export type GatewayStatement =
   | { readonly outcome: "absent" | "pending" }
   | { readonly outcome: "unknown"; readonly reason: string }
   /** `captured`: what does not fit is that the money was taken. */
-  | { readonly outcome: "mismatch"; readonly evidence: string; readonly captured?: true | undefined };
+  | {
+      readonly outcome: "mismatch";
+      readonly evidence: string;
+      /** What the gateway calls that which was found, if it is one thing. */
+      readonly reference?: string | undefined;
+      readonly captured?: true | undefined;
+    };
 
 /** What a person found out about an operation that nobody else could decide. */
 export interface ReviewVerdict {

@@ -49,6 +49,7 @@ function blank(wanted: WantedPayment, step: Step): Payment {
     authorizedAt: null,
     updatedAt: step.now,
     operations: [],
+    disputes: [],
     eventCount: 0,
   };
   return { facts, newEvents: [] };

@@ -13,6 +13,9 @@ export type OpenStatus = "started" | "unknown" | "needs_review";
  */
 export type FinishedStatus = "succeeded" | "failed";
 
+/** Who made it: this service, or somebody else at the gateway, in its dashboard for instance. */
+export type OperationOrigin = "holdfast" | "gateway";
+
 export type Operation = OperationBond & OperationProgress;
 
 /** What an operation is bound to from its first row on. No step changes it, and no store lets it be changed. */
@@ -20,7 +23,8 @@ export interface OperationBond {
   readonly id: OperationId;
   readonly paymentId: PaymentId;
   readonly kind: OperationKind;
-  /** Null for a release: a void that no caller asked for and whose answer nobody waits for. */
+  readonly origin: OperationOrigin;
+  /** Null for a release (a void that no caller asked for and whose answer nobody waits for), and for what others did. */
   readonly idempotencyKey: IdempotencyKey | null;
   /** Of the request that started it, so that its key cannot be used for another one. */
   readonly fingerprint: string;
@@ -91,7 +95,12 @@ export function isReopenedByContradiction(operation: Operation): boolean {
 }
 
 export function isRelease(operation: Operation): boolean {
-  return operation.kind === "void" && operation.idempotencyKey === null;
+  return operation.kind === "void" && operation.idempotencyKey === null && operation.origin === "holdfast";
+}
+
+/** It was sent, and has not let the money go: perhaps because others took it. */
+export function isVoidInVain(operation: Operation): boolean {
+  return operation.kind === "void" && isOpen(operation) && !isReopenedByContradiction(operation);
 }
 
 /** What the gateway knows this operation by. The same for every resend, or a resend could move money again. */

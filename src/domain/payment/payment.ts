@@ -14,6 +14,7 @@ import type { PaymentStatus } from "./transitions";
  * - `waiting`: an operation is sent again, was certainly not sent, or has no answer yet;
  * - `settlement`: the gateway's answer for an operation's key;
  * - `observation`: what the gateway says later about an operation that has ended;
+ * - `picture/observe-picture`: how the gateway sees the payment, with what others have done to it;
  * - `review`: what a person decides;
  * - `expiry`: the authorization's time has passed.
  *
@@ -105,7 +106,11 @@ export function asItWasAfter(payment: Payment, { kind, settledAt, settledSequenc
     .filter((other) => other.settledSequence !== null && other.settledSequence <= settledSequence)
     .map((other) => asItWasAt(settledSequence, other));
   const status = statusAfter[kind];
-  return { facts: { ...payment.facts, operations, status, updatedAt: settledAt }, newEvents: [] };
+  // Nobody keeps what a dispute was at that time, so no answer to a key tells of any.
+  return {
+    facts: { ...payment.facts, operations, disputes: [], status, updatedAt: settledAt },
+    newEvents: [],
+  };
 }
 
 /** What the gateway took back later counted then. */

@@ -141,7 +141,7 @@ function decidedRow(
     const failed = asFailed(payment, operation, failure, step);
     return { row: progressed(failed, { conflicted: false }), facts: {} };
   }
-  const reference = verdict.gatewayReference ?? referenceIn(seen) ?? operation.gatewayReference;
+  const reference = verdict.gatewayReference ?? referenceIn(operation, seen) ?? operation.gatewayReference;
   const unfailed = progressed(operation, { failureCode: null, failureReason: null });
   const row = progressed(asSucceeded(payment, unfailed, reference, step), { conflicted: false });
   if (operation.kind !== "authorize") return { row, facts: {} };
@@ -188,7 +188,9 @@ function isOtherAuthorization(
   );
 }
 
-function referenceIn(seen: GatewayStatement): string | null {
+/** Also a capture that carries no id of ours: by a person's word, it is this one. */
+function referenceIn({ kind }: Operation, seen: GatewayStatement): string | null {
+  if (seen.outcome === "mismatch") return kind === "capture" ? (seen.reference ?? null) : null;
   return seen.outcome === "succeeded" ? seen.reference : null;
 }
 

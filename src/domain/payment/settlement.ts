@@ -4,7 +4,14 @@ import type { GatewayVerdict, SettledAnswer } from "./facts";
 import { isOpen, isRelease, progressed, type Operation } from "./operation";
 import type { Payment } from "./payment";
 import { broughtToReview, contradicted, withConflict, withPendingReview } from "./record/doubts";
-import { asFailed, asSucceeded, declinedCodes, mustHave, withRelease } from "./record/operation-rows";
+import {
+  asFailed,
+  asSucceeded,
+  declinedCodes,
+  mustBeOpen,
+  mustHave,
+  withRelease,
+} from "./record/operation-rows";
 import { after, recorded, type Change } from "./record/recorded";
 import type { Step } from "./step";
 import { needsReview, stillUnknown } from "./waiting";
@@ -97,7 +104,7 @@ function succeeded(payment: Payment, operation: Operation, answer: Success, step
 }
 
 /** What the gateway lets go of by itself cannot be captured later, whatever the caller has asked for. */
-function withinItsTime(
+export function withinItsTime(
   wanted: Date,
   gatewaysEnd: Date | undefined,
 ): { readonly expiresAt: Date } & Pick<Change, "history"> {
@@ -140,6 +147,19 @@ function settleRelease(payment: Payment, operation: Operation, answer: SettledAn
   };
   const released = recorded(payment, change, step);
   return withPendingReview(withReviewEnded(released, operation, step), step);
+}
+
+/** Ends a release of money that was taken: no try of it can let anything go. */
+export function releaseInVain(payment: Payment, id: OperationId, reason: string, step: Step): Payment {
+  const operation = mustBeOpen(payment, id);
+  const failureCode = declinedCodes.void;
+  const change: Change = {
+    row: asFailed(payment, operation, { code: failureCode, reason }, step),
+    status: payment.facts.status,
+    history: [["void.failed", { operationId: id, release: true, failureCode, reason }]],
+  };
+  const ended = recorded(payment, change, step);
+  return withPendingReview(withReviewEnded(ended, operation, step), step);
 }
 
 /** The next try has a key of its own. After the last one a person has to hear of money that cannot be let go. */

@@ -9,7 +9,11 @@ export type PaymentTransition =
   /** An authorization that was never sent is wanted once more. */
   | "authorize.again"
   | "capture.succeeded"
+  /** Somebody has captured at the gateway, and not through us. */
+  | "capture.elsewhere"
   | "void.succeeded"
+  /** Somebody has cancelled the authorization at the gateway, and not through us. */
+  | "void.elsewhere"
   | "refund.succeeded"
   /** The gateway has taken a refund's success back. */
   | "refund.corrected"
@@ -29,13 +33,19 @@ export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTra
   },
   authorized: {
     "capture.succeeded": "captured",
+    "capture.elsewhere": "captured",
     "void.succeeded": "voided",
+    "void.elsewhere": "voided",
     "authorization.gone": "expired",
     "authorization.lapsed": "expired",
   },
   captured: { "refund.succeeded": "captured", "refund.corrected": "captured" },
   voided: { "release.succeeded": "voided" },
-  expired: { "release.succeeded": "expired", "authorize.again": "authorizing" },
+  expired: {
+    "release.succeeded": "expired",
+    "authorize.again": "authorizing",
+    "capture.elsewhere": "captured",
+  },
   declined: {},
 };
 

@@ -9,6 +9,7 @@ import type { Currency, Money } from "../../domain/money";
 import type { Operation } from "../../domain/payment/operation";
 import type { PaymentEvent } from "../../domain/payment/events";
 import type { PaymentFacts } from "../../domain/payment/facts";
+import { disputeStatuses } from "../../domain/payment/picture/gateway-picture";
 import type { PaymentStatus } from "../../domain/payment/transitions";
 import { publicEventTypes, type PublicEvent } from "../../application/public-events/public-event";
 import { exponentBeforeItWasKept } from "./migrations/iso-4217-before-exponents";
@@ -67,6 +68,8 @@ const operation = z.strictObject({
   id: operationId,
   paymentId,
   kind: z.enum(["authorize", "capture", "void", "refund"]),
+  /** Formats 1 to 3 know of our own operations only. */
+  origin: z.enum(["holdfast", "gateway"]).default("holdfast"),
   idempotencyKey: parsed(parseIdempotencyKey).nullable(),
   fingerprint: z.string(),
   amount: minorUnits,
@@ -102,6 +105,18 @@ const facts = z.strictObject({
   expiresAt: instant,
   updatedAt: instant,
   operations: z.array(operation),
+  /** Formats 1 to 3 have none. */
+  disputes: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        status: z.enum(disputeStatuses),
+        amount: minorUnits,
+        reason: z.string(),
+        dueBy: instant.nullable(),
+      }),
+    )
+    .default([]),
   eventCount: z.int().min(0),
 });
 
@@ -126,7 +141,7 @@ const publicEvent = z.strictObject({
 
 /** Strict, so that a field that was forgotten here shows at the first snapshot and not at the first restore. */
 const snapshotSchema = z.strictObject({
-  format: z.union([z.literal(1), z.literal(2), z.literal(3)]),
+  format: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
   payments: z.array(z.strictObject({ version: z.int().min(1), facts, events: z.array(event) })),
   /** In the order of the feed. Formats 1 and 2 have none. */
   publicEvents: z.array(publicEvent).optional(),
@@ -140,7 +155,7 @@ export function paymentsSnapshot(
   publicEvents: readonly PublicEvent[],
 ): PaymentsSnapshot {
   return z.encode(snapshotSchema, {
-    format: 3,
+    format: 4,
     payments: payments.map(({ version, facts: stored, events }) => ({
       version,
       facts: {
@@ -148,6 +163,7 @@ export function paymentsSnapshot(
         amount: { ...stored.amount },
         metadata: { ...stored.metadata },
         operations: stored.operations.map((one) => ({ ...one })),
+        disputes: stored.disputes.map((one) => ({ ...one })),
       },
       events: events.map((one) => ({ ...one, data: { ...one.data } })),
     })),

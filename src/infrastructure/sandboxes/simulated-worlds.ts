@@ -15,7 +15,7 @@ import { MemoryLockProvider } from "../locking/memory/memory-lock-provider";
 import type { LockProviderSettings } from "../locking/lock-settings";
 import { InMemoryPaymentRepository } from "../persistence/memory/in-memory-payment-repository";
 import { inMemoryGuards, type Guard } from "../persistence/memory/in-memory-guards";
-import { InMemoryWebhookStore } from "../persistence/memory/in-memory-webhook-store";
+import { InMemoryWebhookStore } from "../persistence/memory/webhooks/in-memory-webhook-store";
 import { restoredWebhooks, webhooksSnapshot } from "../persistence/webhooks/webhooks-snapshot";
 import { SystemClock } from "../time/system-clock";
 

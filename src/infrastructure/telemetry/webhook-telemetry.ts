@@ -64,17 +64,17 @@ export function webhookGauges(
       },
     });
   gauge("holdfast_webhook_deliveries_pending", "Webhooks that are still to be delivered", async () => {
-    return (await store.backlog(now())).pending;
+    return (await store.queue.backlog(now())).pending;
   });
   gauge(
     "holdfast_webhook_oldest_due_seconds",
     "For how long the oldest webhook that is due has been",
     async () => {
-      const { oldestDueAt } = await store.backlog(now());
+      const { oldestDueAt } = await store.queue.backlog(now());
       return oldestDueAt === null ? 0 : (now().getTime() - oldestDueAt.getTime()) / 1_000;
     },
   );
   gauge("holdfast_webhook_endpoints_disabled", "Webhook endpoints that are disabled now", () =>
-    store.countDisabled(),
+    store.endpoints.countDisabled(),
   );
 }

@@ -1,4 +1,4 @@
-import { Agent, buildConnector, request, type Dispatcher } from "undici";
+import { Agent, buildConnector } from "undici";
 import {
   WEBHOOK_ATTEMPT_MS,
   type AttemptFailure,
@@ -16,16 +16,20 @@ import {
   resolveBySystem,
   type Resolve,
 } from "./guarded-lookup";
+import { KEPT_BYTES, WebhookExchange, type Answer } from "./webhook-exchange";
 import { webhookUrl } from "./webhook-url";
 
-/** Of an answer, so that a receiver cannot make this process read for ever. */
-const READ_BYTES = 64 * 1024;
-/** Of those, what operators can look at. */
-const KEPT_BYTES = 1024;
+/** URLs; two kilobytes each at the most. */
+const REMEMBERED = 1_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const GONE = 410;
 /** Errors hide in one another; nobody has to look into a ring of them. */
 const MAX_CAUSES = 5;
+
+interface Destination {
+  readonly origin: string;
+  readonly path: string;
+}
 
 export interface UndiciWebhookSenderOptions {
   readonly resolve?: Resolve;
@@ -42,6 +46,7 @@ export interface UndiciWebhookSenderOptions {
 export class UndiciWebhookSender implements WebhookSender {
   private readonly agent: Agent;
   private readonly attemptMs: number;
+  private readonly destinations = new Map<string, Destination>();
 
   constructor(
     private readonly allowed: WebhookAllowances,
@@ -68,8 +73,9 @@ export class UndiciWebhookSender implements WebhookSender {
         });
       },
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: attemptMs,
-      bodyTimeout: attemptMs,
+      // Each exchange has one end of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       // An answer is cut off at 64 kB; what is not read is not kept open either.
       keepAliveTimeout: 4_000,
     });
@@ -77,33 +83,43 @@ export class UndiciWebhookSender implements WebhookSender {
 
   async send({ url, headers, body }: WebhookRequest): Promise<AttemptOutcome> {
     const beganMs = performance.now();
-    const signal = AbortSignal.timeout(this.attemptMs);
     const took = () => Math.round(performance.now() - beganMs);
     try {
-      // Allowances may have changed since the endpoint was made.
-      const destination = webhookUrl(url, this.allowed);
-      const answer = await inTime(
-        request(destination, {
-          dispatcher: this.agent,
+      const { origin, path } = this.destinationOf(url);
+      const exchange = new WebhookExchange(this.attemptMs);
+      this.agent.dispatch(
+        {
+          origin,
+          path,
           method: "POST",
           headers: { "content-type": "application/json", "user-agent": "Holdfast-Webhooks/1", ...headers },
           body,
-          signal,
-        }),
-        signal,
+        },
+        exchange,
       );
-      const kept = await beginningOf(answer, signal);
-      return { ...judged(answer), answer: kept, tookMs: took() };
+      const answer = await exchange.answer;
+      return { ...judged(answer), answer: readable(answer.beginning), tookMs: took() };
     } catch (error) {
       return {
         result: "failed",
         status: null,
-        failure: failureOf(error, signal),
+        failure: failureOf(error),
         retryAfterMs: null,
         answer: wordsOf(error).slice(0, KEPT_BYTES),
         tookMs: took(),
       };
     }
+  }
+
+  /** Allowances may have changed since the endpoint was made: each URL is judged, once by each process. */
+  private destinationOf(url: string): Destination {
+    const known = this.destinations.get(url);
+    if (known !== undefined) return known;
+    const { origin, pathname, search } = webhookUrl(url, this.allowed);
+    const destination = { origin, path: pathname + search };
+    if (this.destinations.size >= REMEMBERED) this.destinations.clear();
+    this.destinations.set(url, destination);
+    return destination;
   }
 
   /** What is under way is given up. */
@@ -112,52 +128,20 @@ export class UndiciWebhookSender implements WebhookSender {
   }
 }
 
-/** A look-up cannot be called off; nobody waits for it. */
-async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let over: (() => void) | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    over = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", over, { once: true });
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    if (over !== undefined) signal.removeEventListener("abort", over);
-    work.catch(() => {});
-  }
-}
-
-function judged({ statusCode: status, headers }: Dispatcher.ResponseData) {
+function judged({ status, retryAfter }: Answer) {
   if (status >= 200 && status < 300) {
     return { result: "delivered", status, failure: null, retryAfterMs: null } as const;
   }
-  const retryAfterMs = retryAfterOf(headers["retry-after"]);
+  const retryAfterMs = retryAfterOf(retryAfter);
   return { result: status === GONE ? "gone" : "failed", status, failure: "status", retryAfterMs } as const;
 }
 
-/** The status is the receiver's word; what becomes of the rest of its answer changes nothing about it. */
-async function beginningOf({ body }: Dispatcher.ResponseData, signal: AbortSignal): Promise<string> {
-  const kept: Buffer[] = [];
-  let read = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (read < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - read));
-      read += chunk.length;
-      if (read >= READ_BYTES || signal.aborted) break;
-    }
-  } catch {
-    // Cut off, or out of time.
-  } finally {
-    body.destroy();
-  }
-  // Without what a terminal or a database would trip over.
-  return Buffer.concat(kept)
-    .toString("utf8")
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "\ufffd");
+/** Without what a terminal or a database would trip over. */
+function readable(beginning: Buffer): string {
+  return beginning.toString("utf8").replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "\ufffd");
 }
 
-function retryAfterOf(header: string | string[] | undefined): number | null {
-  const text = Array.isArray(header) ? header[0] : header;
+function retryAfterOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   // Without the form of a date, `Date.parse` makes one of almost anything.
@@ -165,13 +149,13 @@ function retryAfterOf(header: string | string[] | undefined): number | null {
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }
 
-function failureOf(error: unknown, signal: AbortSignal): AttemptFailure {
+function failureOf(error: unknown): AttemptFailure {
   const chain = causes(error);
   if (chain.some((one) => one instanceof AddressForbiddenError || one instanceof WebhookError)) {
     return "address_forbidden";
   }
   const codes = chain.map(({ code }) => code ?? "");
-  if (signal.aborted || codes.some((code) => /TIMEOUT|TIMEDOUT/.test(code))) return "timeout";
+  if (codes.some((code) => /TIMEOUT|TIMEDOUT/.test(code))) return "timeout";
   if (codes.some((code) => code === "ENOTFOUND" || code === "EAI_AGAIN")) return "name_unknown";
   if (codes.some((code) => /^ERR_(TLS|SSL)|CERT|SELF_SIGNED|EPROTO|UNABLE_TO/.test(code))) return "tls";
   return "connection";

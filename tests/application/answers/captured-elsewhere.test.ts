@@ -1,5 +1,7 @@
 import { visibleStatus, openOperationOf } from "../../../src/domain/payment/payment";
 import type { PaymentId } from "../../../src/domain/identifiers";
+import { EXPIRY_GRACE_MS } from "../../../src/application/use-cases/expire-authorizations";
+import { figuresOf } from "../../support/worlds/payments";
 import { describeOnEveryStore } from "../../support/worlds/every-store";
 import { codeOf, type PaymentsWorld } from "../../support/worlds/payments-world";
 
@@ -33,8 +35,113 @@ function voids(world: PaymentsWorld): number {
 }
 
 describeOnEveryStore("money that was captured elsewhere", (open) => {
-  test("money that was captured elsewhere brings the release that meets it before a person, with the gateway's reference", async () => {
+  test("money that was captured elsewhere ends the release that meets it, and the payment shows the capture", async () => {
     const world = await open();
+    const id = await expired(world, "tok_void_captured_elsewhere");
+    await world.reconcile();
+    const payment = await world.payment(id);
+    expect(figuresOf(payment)).toMatchObject({
+      visibleStatus: "captured",
+      amountCaptured: 1_000n,
+      openOperation: undefined,
+    });
+    const [, release, capture] = payment.facts.operations;
+    expect(release).toMatchObject({ kind: "void", status: "failed", failureCode: "void_declined", n: 1 });
+    expect(capture).toMatchObject({
+      kind: "capture",
+      origin: "gateway",
+      status: "succeeded",
+      amount: 1_000n,
+      idempotencyKey: null,
+      gatewayReference: expect.stringContaining("elsewhere"),
+    });
+    expect(await world.context.payments.countInReview()).toBe(0);
+    const events = (await world.context.payments.events(id)) ?? [];
+    expect(events.slice(-5).map(({ type }) => type)).toEqual([
+      "operation.needs_review",
+      "void.failed",
+      "review.resolved",
+      "capture.succeeded",
+      "payment.captured",
+    ]);
+    expect(events.at(-1)?.data).toMatchObject({
+      by: { reconciler: true },
+      gateway: { asked: "picture", answer: "captured", captured: { operationId: null, amount: 1_000 } },
+    });
+    const calls = world.gateway.calls.length;
+    await twoMonths(world);
+    expect(world.gateway.calls).toHaveLength(calls);
+    expect(voids(world)).toBe(1);
+    expect(await world.timesMoved(id, "void")).toBe(0);
+  });
+
+  test("money that was captured elsewhere is shown by the sweeper that let the authorization expire", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_captured_elsewhere_30000", 1_000n, 60);
+    world.clock.advance(60_000 + EXPIRY_GRACE_MS);
+    expect(await world.expire()).toEqual({ done: 1, skipped: 0, failed: 0 });
+    expect(figuresOf(await world.payment(id))).toMatchObject({
+      visibleStatus: "captured",
+      amountCaptured: 1_000n,
+      openOperation: undefined,
+    });
+    expect(await codeOf(world.refund(id, "r"))).toBe("succeeded");
+  });
+
+  test("money that was captured elsewhere is shown also after the gateway did not answer at first: it is asked as long as the review lasts", async () => {
+    const world = await open();
+    const id = await expired(world, "tok_void_captured_elsewhere");
+    world.gateway.next("picture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    await world.reconcile();
+    expect(await releaseOf(world, id)).toMatchObject({ status: "needs_review" });
+    expect(visibleStatus(await world.payment(id))).toBe("expired");
+    world.clock.advance(5 * 60_000);
+    await world.reconcile();
+    expect(visibleStatus(await world.payment(id))).toBe("captured");
+    expect(await world.context.payments.countInReview()).toBe(0);
+  });
+
+  test("money that was captured elsewhere ends a caller's void as refused, and its key says so from then on", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_void_captured_elsewhere");
+    expect(await codeOf(world.void(id, "v"))).toBe("needs_review");
+    expect(visibleStatus(await world.payment(id))).toBe("voiding");
+    expect(await codeOf(world.capture(id, "c"))).toBe("void_in_progress");
+    await world.observe(id);
+    expect(visibleStatus(await world.payment(id))).toBe("captured");
+    expect(await codeOf(world.void(id, "v"))).toBe("void_declined");
+    expect(await codeOf(world.capture(id, "c"))).toBe("payment_already_captured");
+    expect(await codeOf(world.refund(id, "r"))).toBe("succeeded");
+    expect(await world.timesMoved(id, "capture")).toBe(1);
+  });
+
+  test("money that was captured elsewhere refutes the verdict that a void has let it go, unless the person says why", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_void_captured_elsewhere");
+    await world.void(id, "v").catch(() => {});
+    const operationId = openOperationOf(await world.payment(id))!.id;
+    expect(await codeOf(world.review(operationId, { outcome: "moved" }))).toBe("review_contradicts_gateway");
+    await world.review(operationId, { outcome: "moved", overrideReason: "given back by hand" });
+    expect(visibleStatus(await world.payment(id))).toBe("voided");
+  });
+
+  test("money that was captured elsewhere is counted by the very verdict that ours did not move", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_void_captured_elsewhere");
+    await world.void(id, "v").catch(() => {});
+    await world.review(openOperationOf(await world.payment(id))!.id, { outcome: "not_moved" });
+    expect(figuresOf(await world.payment(id))).toMatchObject({
+      visibleStatus: "captured",
+      amountCaptured: 1_000n,
+    });
+  });
+});
+
+describeOnEveryStore("money captured elsewhere at a gateway that knows only of our keys", (open) => {
+  const withoutPictures = { withoutPictures: true };
+
+  test("money captured elsewhere at a gateway that knows only of our keys brings the release that meets it before a person, with the gateway's reference", async () => {
+    const world = await open(withoutPictures);
     const id = await expired(world, "tok_void_captured_elsewhere");
     await world.reconcile();
     expect(await releaseOf(world, id)).toMatchObject({ status: "needs_review", n: 1 });
@@ -56,61 +163,44 @@ describeOnEveryStore("money that was captured elsewhere", (open) => {
   test.each([
     ["not_moved", "failed"],
     ["moved", "succeeded"],
-  ] as const)("ends its release by the verdict %s, and nothing goes on after it", async (outcome, status) => {
-    const world = await open();
-    const id = await expired(world, "tok_void_captured_elsewhere");
-    await world.reconcile();
-    const release = (await releaseOf(world, id)).id;
-    if (outcome === "moved") {
-      // The gateway says that the money was taken.
-      expect(await codeOf(world.review(release, { outcome }))).toBe("review_contradicts_gateway");
-    }
-    await world.review(release, {
-      outcome,
-      overrideReason: outcome === "moved" ? "taken back by hand" : null,
-    });
-    expect(await releaseOf(world, id)).toMatchObject({ status });
-    const payment = await world.payment(id);
-    expect(openOperationOf(payment)).toBeUndefined();
-    expect(visibleStatus(payment)).toBe("expired");
-    expect(await world.context.payments.countInReview()).toBe(0);
-    const calls = world.gateway.calls.length;
-    await twoMonths(world);
-    expect(world.gateway.calls).toHaveLength(calls);
-  });
+  ] as const)(
+    "a release of money captured elsewhere ends by the verdict %s, and nothing goes on after it",
+    async (outcome, status) => {
+      const world = await open(withoutPictures);
+      const id = await expired(world, "tok_void_captured_elsewhere");
+      await world.reconcile();
+      const release = (await releaseOf(world, id)).id;
+      if (outcome === "moved") {
+        // The gateway says that the money was taken.
+        expect(await codeOf(world.review(release, { outcome }))).toBe("review_contradicts_gateway");
+      }
+      await world.review(release, {
+        outcome,
+        overrideReason: outcome === "moved" ? "taken back by hand" : null,
+      });
+      expect(await releaseOf(world, id)).toMatchObject({ status });
+      const payment = await world.payment(id);
+      expect(openOperationOf(payment)).toBeUndefined();
+      expect(visibleStatus(payment)).toBe("expired");
+      expect(await world.context.payments.countInReview()).toBe(0);
+      const calls = world.gateway.calls.length;
+      await twoMonths(world);
+      expect(world.gateway.calls).toHaveLength(calls);
+    },
+  );
 
-  test("money that was captured elsewhere is no refusal of a caller's void: nobody knows what the payment is until a person says it", async () => {
-    const world = await open();
-    const id = await world.authorize("tok_void_captured_elsewhere");
-    expect(await codeOf(world.void(id, "v"))).toBe("needs_review");
-    expect(visibleStatus(await world.payment(id))).toBe("voiding");
-    expect(await codeOf(world.capture(id, "c"))).toBe("void_in_progress");
-    const operationId = openOperationOf(await world.payment(id))!.id;
-    await world.review(operationId, { outcome: "not_moved" });
-    expect(await codeOf(world.void(id, "v"))).toBe("void_declined");
-  });
-
-  test("money that was captured elsewhere is not taken once more by a capture: that goes before a person, too, who may say that it moved", async () => {
-    const world = await open();
+  test("money captured elsewhere at a gateway that knows only of our keys is not taken once more by a capture: that goes before a person, too, who may say that it moved", async () => {
+    const world = await open(withoutPictures);
     const id = await world.authorize("tok_void_captured_elsewhere");
     await world.void(id, "v").catch(() => {});
     await world.review(openOperationOf(await world.payment(id))!.id, { outcome: "not_moved" });
+    expect(await codeOf(world.void(id, "v"))).toBe("void_declined");
     expect(await codeOf(world.capture(id, "c"))).toBe("needs_review");
     expect(await world.timesMoved(id, "capture")).toBe(1);
     await world.review(openOperationOf(await world.payment(id))!.id, { outcome: "moved" });
     expect(visibleStatus(await world.payment(id))).toBe("captured");
     expect(await codeOf(world.refund(id, "r"))).toBe("succeeded");
     expect(await world.timesMoved(id, "capture")).toBe(1);
-  });
-
-  test("refutes the verdict that a void has let it go, unless the person says why", async () => {
-    const world = await open();
-    const id = await world.authorize("tok_void_captured_elsewhere");
-    await world.void(id, "v").catch(() => {});
-    const operationId = openOperationOf(await world.payment(id))!.id;
-    expect(await codeOf(world.review(operationId, { outcome: "moved" }))).toBe("review_contradicts_gateway");
-    await world.review(operationId, { outcome: "moved", overrideReason: "given back by hand" });
-    expect(visibleStatus(await world.payment(id))).toBe("voided");
   });
 });
 

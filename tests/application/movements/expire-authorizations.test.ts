@@ -4,7 +4,7 @@ import { paymentResourceId } from "../../../src/domain/identifiers";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { Gate } from "../../support/fakes/gate";
-import { codeOf, PaymentsWorld } from "../../support/worlds/payments-world";
+import { codeOf, PaymentsWorld, type WorldParts } from "../../support/worlds/payments-world";
 
 const MINUTE = 60_000;
 const nothing = { done: 0, skipped: 0, failed: 0 };
@@ -120,8 +120,8 @@ describe("an expiring pass", () => {
 });
 
 describe("the release of an expired payment's money", () => {
-  async function expired(token: string) {
-    const world = new PaymentsWorld();
+  async function expired(token: string, parts: WorldParts = {}) {
+    const world = new PaymentsWorld(parts);
     const id = await world.authorize(token, 1_000n, 60);
     world.clock.advance(MINUTE + EXPIRY_GRACE_MS);
     await world.expire();
@@ -142,7 +142,7 @@ describe("the release of an expired payment's money", () => {
   test.each(["tok_void_timeout_captured", "tok_void_timeout_not_captured", "tok_void_unreachable"])(
     "the release of an expired payment's money goes on with the same key after %s",
     async (token) => {
-      const { world, id } = await expired(token);
+      const { world, id } = await expired(token, { withoutPictures: true });
       expect(openOperationOf(await world.payment(id))).toMatchObject({
         kind: "void",
         n: 1,

@@ -13,6 +13,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+function sendsOf(world: PaymentsWorld): string[] {
+  return world.gateway.calls.filter((call) => call !== "find" && call !== "picture");
+}
+
 const pending: FindAnswer = { outcome: "pending" };
 const silence: FindAnswer = { outcome: "unknown", reason: "http_503" };
 const refused: FindAnswer = { outcome: "declined", reason: "insufficient_funds" };
@@ -228,7 +232,7 @@ describeOnEveryStore("a verdict is compared with what the gateway says just now"
     const operationId = await operationIdOf(world, id, "refund");
     const before = await world.context.payments.find(id);
     world.gateway.answersQuestions(answer);
-    const sends = world.gateway.calls.filter((call) => call !== "find").length;
+    const sends = sendsOf(world).length;
     const verdict = world.review(operationId, { outcome, evidence: "the dashboard" });
     if (isTaken) {
       await verdict;
@@ -251,7 +255,7 @@ describeOnEveryStore("a verdict is compared with what the gateway says just now"
       });
       expect(await world.context.payments.find(id)).toEqual(before);
     }
-    expect(world.gateway.calls.filter((call) => call !== "find")).toHaveLength(sends);
+    expect(sendsOf(world)).toHaveLength(sends);
   });
 
   test.each(pairs.filter(([, , , isTaken]) => !isTaken))(

@@ -104,7 +104,7 @@ describe("delivering webhooks", () => {
       world.publish();
       await world.advance(DAY_MS);
     }
-    expect(await world.store.findEndpoint(endpoint.id)).toMatchObject({ disabled: { reason: "failing" } });
+    expect(await world.store.endpoints.find(endpoint.id)).toMatchObject({ disabled: { reason: "failing" } });
     expect(world.disabled).toEqual(["failing"]);
     const [told] = world.receivers.to(listener.url);
     expect(JSON.parse(told?.body ?? "{}")).toMatchObject({
@@ -125,7 +125,7 @@ describe("delivering webhooks", () => {
       world.publish();
       await world.advance(DAY_MS);
     }
-    expect(await world.store.findEndpoint(endpoint.id)).toMatchObject({ disabled: null });
+    expect(await world.store.endpoints.find(endpoint.id)).toMatchObject({ disabled: null });
   });
 
   it("disables an endpoint that says it is gone, at once", async () => {
@@ -133,7 +133,7 @@ describe("delivering webhooks", () => {
     world.receivers.answer(url, () => answered(410));
     world.publish();
     await world.dispatch.drain();
-    expect(await world.store.findEndpoint(endpoint.id)).toMatchObject({ disabled: { reason: "gone" } });
+    expect(await world.store.endpoints.find(endpoint.id)).toMatchObject({ disabled: { reason: "gone" } });
     expect(world.receivers.to(url)).toHaveLength(1);
   });
 
@@ -192,10 +192,10 @@ describe("delivering webhooks", () => {
   it("delivers to all others where one endpoint's secret does not open, and tries that one again", async () => {
     const unreadable = await world.endpoint();
     const other = await world.endpoint();
-    const readable = (await world.store.findEndpoint(unreadable.endpoint.id))!.secrets;
+    const readable = (await world.store.endpoints.find(unreadable.endpoint.id))!.secrets;
     const sealedElsewhere = new WebhookWorld().context.secrets.seal("whsec_", "elsewhere");
     const secretsAre = (secrets: typeof readable) =>
-      world.store.changeEndpoint(unreadable.endpoint.id, { secrets, updatedAt: world.clock.now() });
+      world.store.endpoints.change(unreadable.endpoint.id, { secrets, updatedAt: world.clock.now() });
     await secretsAre({ current: sealedElsewhere, previous: null });
     const ids = [world.publish(), world.publish()];
     await world.dispatch.drain();
@@ -217,7 +217,7 @@ describe("delivering webhooks", () => {
   it("never disables an endpoint because of a secret that does not open", async () => {
     const { endpoint } = await world.endpoint();
     const sealedElsewhere = new WebhookWorld().context.secrets.seal("whsec_", "elsewhere");
-    await world.store.changeEndpoint(endpoint.id, {
+    await world.store.endpoints.change(endpoint.id, {
       secrets: { current: sealedElsewhere, previous: null },
       updatedAt: world.clock.now(),
     });
@@ -225,7 +225,7 @@ describe("delivering webhooks", () => {
       world.publish();
       await world.advance(DAY_MS);
     }
-    expect(await world.store.findEndpoint(endpoint.id)).toMatchObject({ disabled: null });
+    expect(await world.store.endpoints.find(endpoint.id)).toMatchObject({ disabled: null });
     expect(new Set(world.failures.splice(0).map((error) => (error as { code: string }).code))).toEqual(
       new Set(["secrets_key_wrong"]),
     );
@@ -234,10 +234,10 @@ describe("delivering webhooks", () => {
   it("signs with the new secret alone where the one before it does not open", async () => {
     const { endpoint, url } = await world.endpoint();
     const { secret } = await world.endpoints.rotateSecret(endpoint.id, ACME, 3_600);
-    const { secrets } = (await world.store.findEndpoint(endpoint.id))!;
+    const { secrets } = (await world.store.endpoints.find(endpoint.id))!;
     const sealedElsewhere = new WebhookWorld().context.secrets.seal("whsec_", "elsewhere");
     const previous = { ...secrets.previous!, sealed: sealedElsewhere };
-    await world.store.changeEndpoint(endpoint.id, {
+    await world.store.endpoints.change(endpoint.id, {
       secrets: { ...secrets, previous },
       updatedAt: world.clock.now(),
     });
@@ -338,7 +338,7 @@ describe("who waits for whom", () => {
     open.release();
     await stopped;
     expect(world.receivers.underway).toBe(0);
-    expect(await world.store.backlog(world.clock.now())).toMatchObject({ pending: 0 });
+    expect(await world.store.queue.backlog(world.clock.now())).toMatchObject({ pending: 0 });
   });
 
   it("keeps a delivery that takes longer than its loan", async () => {
@@ -353,6 +353,127 @@ describe("who waits for whom", () => {
     open.release();
     for (const one of [world.dispatch, other]) await one.stop();
     expect(world.receivers.to(url)).toHaveLength(1);
+  });
+});
+
+describe("what was taken ahead of time", () => {
+  /** More than may be under way to one endpoint; all are in hand. */
+  const EVENTS = 10;
+
+  async function behindSlow(): Promise<{
+    world: WebhookWorld;
+    made: Awaited<ReturnType<WebhookWorld["endpoint"]>>;
+    open: ReturnType<typeof gate>;
+    draining: Promise<number>;
+  }> {
+    const world = new WebhookWorld();
+    const made = await world.endpoint();
+    const open = gate();
+    world.receivers.answer(made.url, () => open.then(() => answered(200)));
+    for (let at = 0; at < EVENTS; at += 1) world.publish();
+    const draining = world.dispatch.drain();
+    await until(() => world.receivers.to(made.url).length === 4);
+    // Longer than what was read of an endpoint is believed.
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    return { world, made, open, draining };
+  }
+
+  it("does not go to an endpoint that was disabled meanwhile, and waits until it is enabled again", async () => {
+    const { world, made, open, draining } = await behindSlow();
+    await world.endpoints.change(made.endpoint.id, ACME, { enabled: false });
+    open.release();
+    await draining;
+    expect(world.receivers.to(made.url)).toHaveLength(4);
+    await world.endpoints.change(made.endpoint.id, ACME, { enabled: true });
+    await world.dispatch.drain();
+    expect(world.receivers.to(made.url)).toHaveLength(EVENTS);
+  });
+
+  it("goes where its endpoint is now, signed by the secret of now", async () => {
+    const { world, made, open, draining } = await behindSlow();
+    const url = "https://moved.example.com/";
+    await world.endpoints.change(made.endpoint.id, ACME, { url });
+    const { secret } = await world.endpoints.rotateSecret(made.endpoint.id, ACME, 0);
+    open.release();
+    await draining;
+    expect(world.receivers.to(url)).toHaveLength(EVENTS - 4);
+    for (const { body, headers } of world.receivers.to(url))
+      expect(() => new Webhook(secret).verify(body, { ...headers })).not.toThrow();
+  });
+
+  it("does not go to an endpoint that has just said that it is gone", async () => {
+    const world = new WebhookWorld();
+    const { url } = await world.endpoint();
+    world.receivers.answer(url, () => answered(410));
+    for (let at = 0; at < EVENTS; at += 1) world.publish();
+    await world.dispatch.drain();
+    expect(world.receivers.to(url).length).toBeLessThanOrEqual(4);
+    expect(new Set(world.disabled)).toEqual(new Set(["gone"]));
+  });
+
+  it("is given back at once when the process stops", async () => {
+    const { world, open, draining } = await behindSlow();
+    await world.dispatch.stop(1);
+    const there = { owner: "there", leaseMs: 1_000, now: world.clock.now(), limit: 100 };
+    expect(await world.store.queue.claim({ ...there, perEndpoint: 100, alone: 100 })).toHaveLength(EVENTS);
+    open.release();
+    await draining;
+  });
+});
+
+describe("what it costs", () => {
+  it("is one look in a while where nobody listens, however much is published", async () => {
+    const world = new WebhookWorld({ limits: { ...webhookLimits, pollMs: 60_000, roundMs: 1 } });
+    const looks = jest.spyOn(world.store.fanOut, "state");
+    world.dispatch.start();
+    await until(() => looks.mock.calls.length === 1);
+    for (let at = 0; at < 10; at += 1) {
+      world.publish();
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    expect(looks).toHaveBeenCalledTimes(1);
+    // Whoever listens from now on is told at once.
+    const { url } = await world.endpoint();
+    const id = world.publish();
+    await until(() => world.receivers.to(url).length === 1);
+    expect(world.receivers.to(url)[0]?.id).toBe(id);
+    await world.dispatch.stop();
+  });
+
+  it("is a few writes for many deliveries", async () => {
+    const world = new WebhookWorld({ limits: { ...webhookLimits, pollMs: 60_000 } });
+    const { url, endpoint } = await world.endpoint();
+    const settled = jest.spyOn(world.store.queue, "settle");
+    const fannedOut = jest.spyOn(world.store.fanOut, "advance");
+    world.dispatch.start();
+    for (let at = 0; at < 100; at += 1) {
+      world.publish();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await until(() => world.receivers.to(url).length === 100);
+    await world.dispatch.stop();
+    expect(await world.all(endpoint)).toHaveLength(100);
+    expect(await world.store.queue.backlog(world.clock.now())).toMatchObject({ pending: 0 });
+    expect(settled.mock.calls.length).toBeLessThan(50);
+    expect(fannedOut.mock.calls.length).toBeLessThan(50);
+  });
+
+  it("is no delivery of others when the store refuses what became of one", async () => {
+    const world = new WebhookWorld();
+    const { url, endpoint } = await world.endpoint();
+    const refused = world.publish();
+    const ids = [world.publish(), world.publish()];
+    const settle = world.store.queue.settle.bind(world.store.queue);
+    jest.spyOn(world.store.queue, "settle").mockImplementation(async (owner, settlements) => {
+      const of = await Promise.all(settlements.map((one) => world.store.deliveries.find(one.deliveryId)));
+      if (of.some((one) => one?.eventId === refused)) throw new Error("this cannot be written");
+      return settle(owner, settlements);
+    });
+    await world.dispatch.drain();
+    expect(world.receivers.to(url)).toHaveLength(3);
+    const delivered = (await world.all(endpoint)).filter(({ status }) => status === "delivered");
+    expect(delivered.map(({ eventId }) => eventId).sort()).toEqual(ids.sort());
+    expect(world.failures).toHaveLength(1);
   });
 });
 

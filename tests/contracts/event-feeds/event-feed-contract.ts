@@ -16,6 +16,12 @@ import { decideRefund } from "../../../src/domain/payment/decide-movement";
 import type { Payment } from "../../../src/domain/payment/payment";
 import { restored } from "../../../src/domain/payment/restored";
 import {
+  BEFORE_THE_FIRST,
+  cursorAt,
+  type EventCursor,
+} from "../../../src/interfaces/http/endpoints/events/event-cursor";
+import { nextEvents } from "../../../src/interfaces/http/endpoints/events/next-events";
+import {
   authorizedPayment,
   authorizingPayment,
   begin,
@@ -40,8 +46,12 @@ const LONG_MS = 60_000;
 /** As it is read again. */
 const stored = ({ facts }: Payment): Payment => restored(facts);
 
-/** What every feed promises, in the words of the port. */
-export function describeEventFeed(name: string, make: () => Promise<EventFeedHarness>): void {
+/** What every feed promises, in the words of the port. `makeAnother`: in a store of its own, while the first one is open. */
+export function describeEventFeed(
+  name: string,
+  make: () => Promise<EventFeedHarness>,
+  makeAnother: () => Promise<EventFeedHarness> = make,
+): void {
   describe(`${name} tells what happened to payments`, () => {
     let harness: EventFeedHarness;
     let repository: PaymentRepository;
@@ -225,6 +235,63 @@ export function describeEventFeed(name: string, make: () => Promise<EventFeedHar
         await expect(feed.read({ after: 1, limit: 10 })).rejects.toThrow(InvalidCursorError);
         await saved(authorizedPayment());
         expect(await feed.latest()).toBe((await all())[0]?.position);
+      });
+    });
+
+    describe("and tells itself from another feed", () => {
+      let another: EventFeedHarness;
+      beforeEach(async () => {
+        another = await makeAnother();
+      });
+      afterEach(async () => {
+        await another.close();
+      });
+
+      const goOn = (from: EventCursor, on = feed) =>
+        nextEvents(async (work) => work(on), { limit: 100 }, from, 0, new AbortController().signal);
+
+      it("each position has the id of its event, and where there is no event there is none", async () => {
+        expect(await feed.eventIdAt(1)).toBeNull();
+        await lived();
+        for (const { position, id } of await all()) expect(await feed.eventIdAt(position)).toBe(id);
+        const latest = await feed.latest();
+        for (const position of [0, latest + 1, Number.MAX_SAFE_INTEGER])
+          expect(await feed.eventIdAt(position)).toBeNull();
+      });
+
+      it("a cursor goes on in its feed, however that moves on, and is refused by another that is as long", async () => {
+        const { facts } = await lived();
+        for (let n = 0; n < 3; n += 1) await another.repository.save(authorizedPayment(), "new");
+        const { events, next } = await goOn(BEFORE_THE_FIRST);
+        expect(events).toHaveLength(3);
+        expect((await goOn(BEFORE_THE_FIRST, another.feed)).events).toHaveLength(3);
+        for (const [at, event] of events.entries()) {
+          await expect(goOn(cursorAt(event), another.feed)).rejects.toThrow(InvalidCursorError);
+          expect((await goOn(cursorAt(event))).events).toEqual(events.slice(at + 1));
+        }
+        expect(next).toEqual(cursorAt(events.at(-1)!));
+        await saved(authorizedPayment());
+        expect(typesOf((await goOn(next)).events)).toEqual(["payment.authorized"]);
+        const passed = await nextEvents(
+          async (work) => work(feed),
+          { limit: 100, paymentId: facts.id },
+          next,
+          0,
+          new AbortController().signal,
+        );
+        // Nothing was for it, and it is behind an event that was not shown to it.
+        expect(passed.events).toEqual([]);
+        expect((await goOn(passed.next)).events).toEqual([]);
+        await expect(goOn(passed.next, another.feed)).rejects.toThrow(InvalidCursorError);
+      });
+
+      it("a cursor is refused by a feed that is shorter, and that of an empty feed begins anywhere", async () => {
+        const start = (await goOn(BEFORE_THE_FIRST, another.feed)).next;
+        await lived();
+        await another.repository.save(authorizedPayment(), "new");
+        const { next } = await goOn(BEFORE_THE_FIRST);
+        await expect(goOn(next, another.feed)).rejects.toThrow(InvalidCursorError);
+        expect((await goOn(start)).events).toHaveLength(3);
       });
     });
 

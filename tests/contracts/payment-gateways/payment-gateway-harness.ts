@@ -31,7 +31,20 @@ export const situations = [
   "reset_after_acting",
   /** Somebody else captures the authorization before it arrives, and not through us. */
   "captured_elsewhere",
+  /** Somebody else does so when time passes: after an authorization, or after a capture. */
+  "captured_elsewhere_later",
+  "voided_elsewhere_later",
+  "refunded_elsewhere_later",
+  "disputed_later",
 ] as const;
+
+/** In which of them somebody else acts later, after an operation of this kind. */
+export const actsLater: Partial<Record<Situation, OperationKind>> = {
+  captured_elsewhere_later: "authorize",
+  voided_elsewhere_later: "authorize",
+  refunded_elsewhere_later: "capture",
+  disputed_later: "capture",
+};
 export type Situation = (typeof situations)[number];
 
 export interface PaymentGatewayHarness {

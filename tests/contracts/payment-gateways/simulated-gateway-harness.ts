@@ -1,7 +1,7 @@
 import type { OperationKind } from "../../../src/domain/payment/operation";
 import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
-import type { PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
+import { actsLater, type PaymentGatewayHarness, type Situation } from "./payment-gateway-harness";
 
 const LATE_MS = 30_000;
 
@@ -20,6 +20,13 @@ const endings: Partial<Record<Situation, string>> = {
   captured_elsewhere: "captured_elsewhere",
 };
 
+const laterTokens: Partial<Record<Situation, string>> = {
+  captured_elsewhere_later: `tok_captured_elsewhere_${LATE_MS}`,
+  voided_elsewhere_later: `tok_voided_elsewhere_${LATE_MS}`,
+  refunded_elsewhere_later: `tok_refunded_elsewhere_${LATE_MS}`,
+  disputed_later: `tok_dispute_${LATE_MS}`,
+};
+
 /** Every token of the simulated gateway, on a ledger of the given kind, with a clock that only tests move. */
 export function simulatedGatewayHarness(
   name: string,
@@ -30,7 +37,7 @@ export function simulatedGatewayHarness(
     findsRefusals: () => true,
     findsAuthorizations: true,
     canBring: (kind, situation) =>
-      situation in endings &&
+      (situation in laterTokens ? actsLater[situation] === kind : situation in endings) &&
       !(kind === "authorize" && situation === "authorization_gone") &&
       (kind === "void" || situation !== "captured_elsewhere") &&
       (kind === "refund" || situation !== "fails_later"),
@@ -42,7 +49,9 @@ export function simulatedGatewayHarness(
       return {
         gateway,
         paymentMethod: (kind: OperationKind = "capture", situation?: Situation) =>
-          situation === undefined ? "tok_ok" : `tok_${kind}_${endings[situation] ?? "ok"}`,
+          situation === undefined
+            ? "tok_ok"
+            : (laterTokens[situation] ?? `tok_${kind}_${endings[situation] ?? "ok"}`),
         madeElsewhere: async (merchant) =>
           `ext_5000_eur_elsewhere${merchant === null ? "" : `.for_${merchant}`}`,
         moves: async (paymentId) =>

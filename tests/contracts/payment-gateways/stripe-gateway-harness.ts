@@ -2,7 +2,12 @@ import type { OperationKind } from "../../../src/domain/payment/operation";
 import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
 import { StripeTransport } from "../../../src/infrastructure/gateways/stripe/stripe-transport";
 import { StripeStandIn, type StripeFault } from "../../support/stripe-stand-in/stripe-stand-in";
-import type { GatewayUnderTest, PaymentGatewayHarness, Situation } from "./payment-gateway-harness";
+import {
+  actsLater,
+  type GatewayUnderTest,
+  type PaymentGatewayHarness,
+  type Situation,
+} from "./payment-gateway-harness";
 
 const faults: Record<Situation, StripeFault> = {
   authorization_gone: "lapsed",
@@ -21,6 +26,10 @@ const faults: Record<Situation, StripeFault> = {
   reset_before_acting: "reset_before_acting",
   reset_after_acting: "reset_after_acting",
   captured_elsewhere: "captured_elsewhere",
+  captured_elsewhere_later: "captured_elsewhere_later",
+  voided_elsewhere_later: "voided_elsewhere_later",
+  refunded_elsewhere_later: "refunded_elsewhere_later",
+  disputed_later: "disputed_later",
 };
 
 /** A deadline that has come as soon as nothing more will: no test waits for time. */
@@ -99,7 +108,7 @@ export const stripeGatewayHarness: PaymentGatewayHarness = {
         // A cancellation is carried out at once, and nobody else has a say in it.
         return kind !== "void";
       default:
-        return true;
+        return actsLater[situation] === undefined || actsLater[situation] === kind;
     }
   },
   start: startStripe,

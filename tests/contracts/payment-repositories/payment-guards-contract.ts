@@ -74,6 +74,19 @@ const offences: Record<GuardName, () => Offence> = {
     second: authorizedPayment({ merchant: "other", authorizationReference: "pi_1" }),
     expectedVersion: "new",
   }),
+  one_operation_per_movement_elsewhere: () => {
+    const captured = capturedPayment(authorized, 600n);
+    const elsewhere = { kind: "refund", amount: 100n, origin: "gateway", gatewayReference: "re_1" } as const;
+    const seen = { ...elsewhere, idempotencyKey: null };
+    const first = forged(captured, {
+      operations: [...captured.facts.operations, forgedOperation(captured, seen)],
+    });
+    return {
+      first,
+      second: forged(first, { operations: [...first.facts.operations, forgedOperation(captured, seen)] }),
+      expectedVersion: 1,
+    };
+  },
   captured_within_authorized: () => {
     const tooMuch = forgedOperation(authorized, { amount: authorized.facts.amount.amount + 1n });
     return {

@@ -12,6 +12,8 @@ import { parseIdempotencyKey, parseMerchantId, parsePaymentId } from "../../../s
 import type { Currency } from "../../../src/domain/money";
 import type { Operation, OperationBond, OperationProgress } from "../../../src/domain/payment/operation";
 import type { Payment } from "../../../src/domain/payment/payment";
+import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
+import { observePicture } from "../../../src/domain/payment/picture/observe-picture";
 import type { PaymentEvent } from "../../../src/domain/payment/events";
 import {
   after,
@@ -72,6 +74,7 @@ const progress: { readonly [Field in keyof OperationProgress]: readonly Operatio
 const otherBond: Readonly<Omit<OperationBond, "id">> = {
   paymentId: parsePaymentId(randomUUID()),
   kind: "void",
+  origin: "gateway",
   idempotencyKey: parseIdempotencyKey("another-key"),
   fingerprint: "another request",
   amount: 301n,
@@ -164,6 +167,37 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(await read()).toEqual(amount);
         const { data } = await repository.list({ merchant: acme, limit: 1 });
         expect(data.map(({ facts }) => facts.amount)).toEqual([amount]);
+      });
+
+      it("a payment repository gives back movements that others made, and disputes, as they were and as they are", async () => {
+        const payment = restored(authorizedPayment().facts);
+        const { version } = await repository.save(payment, "new");
+        const seen: GatewayPicture = {
+          authorization: "captured",
+          authorizedUntil: null,
+          captured: { reference: "ch_1", amount: 900n, operationId: null },
+          cancellation: null,
+          refunds: [{ reference: "re_1", amount: 200n, operationId: null, state: "succeeded", reason: null }],
+          disputes: [
+            { id: "du_1", status: "needs_response", amount: 900n, reason: "a 'word' ☃", dueBy: after(7) },
+          ],
+        };
+        const pictured = observePicture(payment, seen, step(after(5)));
+        const next = await repository.save(pictured, version);
+        const read = async () => (await repository.find(payment.facts.id))?.payment.facts;
+        expect(await read()).toEqual(pictured.facts);
+        expect((await read())?.operations.map(({ origin }) => origin)).toEqual([
+          "holdfast",
+          "gateway",
+          "gateway",
+        ]);
+        const [disputed] = seen.disputes;
+        const won = { ...disputed!, status: "won", dueBy: null } as const;
+        const later = observePicture(next.payment, { ...seen, disputes: [won] }, step(after(6)));
+        await repository.save(later, next.version);
+        expect((await read())?.disputes).toEqual([won]);
+        const { data } = await repository.list({ merchant: acme, limit: 1 });
+        expect(data[0]?.facts).toEqual(later.facts);
       });
 
       it("a payment repository gives back every field of every operation", async () => {

@@ -1,5 +1,5 @@
 import { InMemoryEventFeed } from "../../../src/infrastructure/persistence/memory/in-memory-event-feed";
-import { InMemoryWebhookStore } from "../../../src/infrastructure/persistence/memory/in-memory-webhook-store";
+import { InMemoryWebhookStore } from "../../../src/infrastructure/persistence/memory/webhooks/in-memory-webhook-store";
 import { describeWebhookStore } from "./webhook-store-contract";
 
 describeWebhookStore("InMemoryWebhookStore", async () => {

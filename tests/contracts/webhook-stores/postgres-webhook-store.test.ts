@@ -1,6 +1,6 @@
 import { PublicationsHeard } from "../../../src/infrastructure/persistence/events/publications-heard";
 import { PostgresEventFeed } from "../../../src/infrastructure/persistence/postgres/postgres-event-feed";
-import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/postgres-webhook-store";
+import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/postgres/webhooks/postgres-webhook-store";
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { describeWebhookStore } from "./webhook-store-contract";

@@ -1,4 +1,5 @@
 import { observe } from "../../../src/domain/payment/observation";
+import { withMovement } from "../../../src/domain/payment/picture/movement-elsewhere";
 import { decideCapture, decideAuthorizeAgain } from "../../../src/domain/payment/decide-movement";
 import {
   beginnings,
@@ -30,7 +31,9 @@ const possible: readonly (readonly [PaymentStatus, PaymentTransition, PaymentSta
   ["authorizing", "authorize.again", "authorizing"],
   ["authorizing", "authorization.lapsed", "expired"],
   ["authorized", "capture.succeeded", "captured"],
+  ["authorized", "capture.elsewhere", "captured"],
   ["authorized", "void.succeeded", "voided"],
+  ["authorized", "void.elsewhere", "voided"],
   ["authorized", "authorization.gone", "expired"],
   ["authorized", "authorization.lapsed", "expired"],
   ["captured", "refund.succeeded", "captured"],
@@ -38,8 +41,10 @@ const possible: readonly (readonly [PaymentStatus, PaymentTransition, PaymentSta
   ["voided", "release.succeeded", "voided"],
   ["expired", "release.succeeded", "expired"],
   ["expired", "authorize.again", "authorizing"],
+  ["expired", "capture.elsewhere", "captured"],
 ];
 
+const elsewhere = { reference: "in the dashboard", amount: 100n, operationId: null };
 const gone = { outcome: "authorization_gone", reason: "gone" } as const;
 const declined = { outcome: "declined", reason: "no" } as const;
 
@@ -54,6 +59,8 @@ const steps: Record<PaymentTransition, (payment: Payment) => Payment> = {
     return begunBy(decideAuthorizeAgain(unsent, request, unsent.facts.expiresAt, step())).payment;
   },
   "capture.succeeded": (payment) => settled(opened(payment, { kind: "capture" }), succeeds()),
+  "capture.elsewhere": (payment) => withMovement(payment, "capture", elsewhere, step()),
+  "void.elsewhere": (payment) => withMovement(payment, "void", elsewhere, step()),
   "void.succeeded": (payment) => settled(opened(payment, { kind: "void" }), succeeds()),
   "refund.succeeded": (payment) => settled(opened(payment, { kind: "refund" }), succeeds()),
   "refund.corrected": (payment) => {

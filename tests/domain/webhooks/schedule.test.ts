@@ -15,6 +15,14 @@ describe("when a delivery is tried again", () => {
     expect(minutes).toEqual([5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440]);
   });
 
+  it("is over after 75 hours, 35 minutes and 5 seconds, if nothing is spread", () => {
+    const all = DELIVERY_STEPS_MS.slice(1).reduce(
+      (sum, _, index) => sum + Number(wait(index + 1, middle)),
+      0,
+    );
+    expect(all / 1_000).toBe(75 * 3_600 + 35 * 60 + 5);
+  });
+
   it("is never after the tenth attempt", () => {
     expect(wait(10, middle)).toBeNull();
     expect(wait(11, middle)).toBeNull();

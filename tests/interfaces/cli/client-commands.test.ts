@@ -308,6 +308,19 @@ describe("gateway observe", () => {
     });
   });
 
+  test("gateway observe shows what others did, and a dispute with the time for an answer", async () => {
+    const id = await authorized("tok_captured_elsewhere_0");
+    const seen = await run(["gateway", "observe", id]);
+    expect(seen.stdout).toMatch(/ capture +12\.50 EUR +succeeded +not asked: made_elsewhere +not_asked$/m);
+    expect(seen.stdout).toContain("captured 12.50 EUR");
+    const disputed = await authorized("tok_dispute_0");
+    await run(["payments", "capture", disputed]);
+    await run(["gateway", "observe", disputed]);
+    expect((await run(["payments", "show", disputed])).stdout).toMatch(
+      /dispute dispute_\S+: needs_response, 12\.50 EUR, fraudulent, evidence until \d{4}-/,
+    );
+  });
+
   test("gateway observe refuses what it cannot ask about, in its exit statuses, and explains itself", async () => {
     expect(await run(["gateway", "observe", NOBODY])).toMatchObject({
       status: 1,

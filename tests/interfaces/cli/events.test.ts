@@ -105,6 +105,36 @@ describe("events tail", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
+  test("a server that comes back with another store ends it, with what to do about it", async () => {
+    const port = String(await freePort());
+    const args = ["--port", port, "--store", "memory:", "--shutdown-delay", "0", "--log-level", "silent"];
+    const server = holdfast.start(["serve", ...args]);
+    const url = await server.url();
+    const tailing = tail([], url);
+    await fetch(`${url}/payments`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "a" },
+      body: JSON.stringify({ amount: 1_000, currency: "EUR", paymentMethod: "tok_ok" }),
+    });
+    await printed(tailing, 1);
+    await server.end("SIGTERM");
+    await holdfast.start(["serve", ...args]).url();
+    const ended = await tailing.ended;
+    expect(ended).toMatchObject({ status: 64 });
+    expect(ended.stderr).toMatch(/after is no cursor of this feed/);
+  });
+
+  test("a cursor of another store ends it at once, with what to do about it", async () => {
+    const another = await new HttpWorld().open();
+    for (const world of [http, another]) await world.authorize();
+    const { nextCursor } = (await another.get("/events")).body;
+    await another.close();
+    const ended = await tail(["--after", nextCursor]).ended;
+    expect(ended).toMatchObject({ status: 64, stdout: "" });
+    expect(ended.stderr).toMatch(/invalid_event_cursor/);
+    expect(ended.stderr).toMatch(/after is no cursor of this feed .* begin again without one/);
+  });
+
   test.each([
     ["an unknown type", ["--types", "payment.stolen"], 64, /invalid_event_type/],
     ["a cursor that is none", ["--after", "yesterday"], 64, /invalid_event_cursor/],

@@ -1,8 +1,15 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { UuidV7Generator } from "../../../src/infrastructure/identity/uuid-v7-generator";
+import {
+  BEFORE_THE_FIRST,
+  cursorAt,
+  writeEventCursor,
+} from "../../../src/interfaces/http/endpoints/events/event-cursor";
 import { eventStream } from "../../../src/interfaces/http/endpoints/events/event-stream";
+import { nextEvents, type LendFeed } from "../../../src/interfaces/http/endpoints/events/next-events";
 import { WaitingReaders } from "../../../src/interfaces/http/endpoints/events/waiting-readers";
+import { InvalidCursorError } from "../../../src/application/ports/payment-repository";
 import type { ProblemCode } from "../../../src/interfaces/http/problems/problem-table";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { expectProblem } from "../../support/http-expectations";
@@ -26,6 +33,9 @@ afterEach(async () => {
   await http.close();
 });
 
+const cursorOf = (content: string) => Buffer.from(content).toString("base64url");
+const NOT_OF_THIS_FEED =
+  /^is no cursor of this feed \(perhaps of another store .* begin again without one .*, or with latest$/;
 const as = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const typesOf = ({ body }: HttpAnswer) => (body.data as { type: string }[]).map(({ type }) => type);
 
@@ -154,9 +164,15 @@ describe("the feed", () => {
     ["after=nonsense", "invalid_event_cursor", "after"],
     ["after=", "invalid_event_cursor", "after"],
     ["after=ZTE=", "invalid_event_cursor", "after"],
-    [`after=${Buffer.from("e01").toString("base64url")}`, "invalid_event_cursor", "after"],
-    [`after=${Buffer.from("e7").toString("base64url")}`, "invalid_event_cursor", "after"],
-    [`after=${Buffer.from("e99999999999999999").toString("base64url")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e00")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e0.AAAAAAAA")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e1")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e1.")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e1.AAAAAAAA")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e7.AAAAAAAA")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e9007199254740991.AAAAAAAA")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e9007199254740993.AAAAAAAA")}`, "invalid_event_cursor", "after"],
+    [`after=${cursorOf("e99999999999999999.AAAAAAAA")}`, "invalid_event_cursor", "after"],
     ["types=payment.stolen", "invalid_event_type", "types"],
     ["types=", "invalid_event_type", "types"],
     ["types=payment.captured&types=payment.voided", "invalid_event_type", "types"],
@@ -172,6 +188,51 @@ describe("the feed", () => {
     const answer = await http.get(`/events?${query}`);
     expectProblem(answer, 400, code as ProblemCode);
     expect(answer.body.errors[0].parameter).toBe(parameter);
+    if (parameter === "after") expect(answer.body.errors[0].detail).toMatch(NOT_OF_THIS_FEED);
+  });
+
+  describe("and a cursor of another store", () => {
+    let another: HttpWorld;
+    let cursors: string[];
+    beforeEach(async () => {
+      another = await new HttpWorld().open();
+      for (const world of [http, another]) await world.capture(await world.authorize(), "k");
+      cursors = await Promise.all(
+        ["limit=1", "limit=100", "after=latest"].map(
+          async (query) => (await another.get(`/events?${query}`)).body.nextCursor as string,
+        ),
+      );
+    });
+    afterEach(() => another.close());
+
+    test("goes on there, and is refused here with what to do about it, also by a long poll", async () => {
+      for (const cursor of cursors) {
+        expect((await another.get(`/events?after=${cursor}`)).status).toBe(200);
+        for (const query of [`after=${cursor}`, `after=${cursor}&wait=30`, `after=${cursor}&limit=1`]) {
+          const answer = await http.get(`/events?${query}`);
+          expectProblem(answer, 400, "invalid_event_cursor");
+          expect(answer.body.errors).toEqual([
+            { parameter: "after", detail: expect.stringMatching(NOT_OF_THIS_FEED) },
+          ]);
+        }
+      }
+    });
+
+    test("is refused by the stream before it begins, as Last-Event-ID, too, and takes no reader's place", async () => {
+      for (const cursor of cursors) {
+        for (const [path, headers, parameter] of [
+          [`/events?after=${cursor}`, {}, "after"],
+          ["/events", { "last-event-id": cursor }, "Last-Event-ID"],
+        ] as const) {
+          const answer = await http.get(path, { accept: "text/event-stream", ...headers });
+          expectProblem(answer, 400, "invalid_event_cursor");
+          expect(answer.body).toMatchObject({
+            errors: [{ parameter, detail: expect.stringMatching(NOT_OF_THIS_FEED) }],
+          });
+        }
+      }
+      expect((await Stream.open("/events")).answer.status).toBe(200);
+    });
   });
 });
 
@@ -319,12 +380,14 @@ describe("as server-sent events", () => {
     let isKnown = true;
     const chunks = eventStream(
       (work) => work(payments.feed),
-      { after: 0, limit: 10, types: ["payment.voided"] },
-      { events: [], through: 0, isFull: false },
+      { limit: 10, types: ["payment.voided"] },
+      { events: [], next: BEFORE_THE_FIRST, isFull: false },
       { signal: new AbortController().signal, isStillKnown: async () => isKnown, heartbeatMs: 5 },
     );
     expect(await chunks.next()).toMatchObject({ value: "retry: 2000\nid: ZTA\n\n" });
-    expect(await chunks.next()).toMatchObject({ value: "id: ZTE\n\n" });
+    const [event] = payments.feed.all();
+    const moved = writeEventCursor(cursorAt(event!));
+    expect(await chunks.next()).toMatchObject({ value: `id: ${moved}\n\n` });
     isKnown = false;
     for (let blocks = 0; blocks < 10; blocks += 1) if ((await chunks.next()).done === true) return;
     throw new Error("the stream goes on");
@@ -389,5 +452,82 @@ describe("in a sandbox", () => {
     expect((await inSandbox.get(`/sandboxes/${other}/events`)).body.data).toEqual([]);
     const unknown = new UuidV7Generator({ now: () => new Date() }).nextId();
     expectProblem(await inSandbox.get(`/sandboxes/${unknown}/events`), 404, "sandbox_not_found");
+  });
+
+  test("a cursor of before a snapshot goes on in what was made from it, and one of afterwards is refused", async () => {
+    const made = async (body: object) =>
+      (await inSandbox.call("POST", "/sandboxes", { body })).body.sandbox.id as string;
+    const pay = (sandbox: string, key: string) =>
+      inSandbox.call("POST", `/sandboxes/${sandbox}/payments`, {
+        headers: { "idempotency-key": key },
+        body: { amount: 1_000, currency: "EUR", paymentMethod: "tok_ok" },
+      });
+    const feedOf = (sandbox: string, after?: string) =>
+      inSandbox.get(`/sandboxes/${sandbox}/events${after === undefined ? "" : `?after=${after}`}`);
+    const original = await made({});
+    await pay(original, "a");
+    const before = (await feedOf(original)).body.nextCursor as string;
+    const { snapshot } = (await inSandbox.call("POST", `/sandboxes/${original}/checkpoint`)).body;
+    await pay(original, "b");
+    const afterwards = (await feedOf(original)).body.nextCursor as string;
+    const fork = await made({ fromSnapshot: snapshot.id });
+    await pay(fork, "c");
+    const unrelated = await made({});
+    await pay(unrelated, "d");
+    await pay(unrelated, "e");
+    expect((await feedOf(fork, before)).body.data).toHaveLength(1);
+    const refused: readonly (readonly [string, string])[] = [
+      [fork, afterwards],
+      [unrelated, before],
+      [unrelated, afterwards],
+    ];
+    for (const [sandbox, cursor] of refused) {
+      expectProblem(await feedOf(sandbox, cursor), 400, "invalid_event_cursor");
+      const stream = await inSandbox.get(`/sandboxes/${sandbox}/events`, {
+        accept: "text/event-stream",
+        "last-event-id": cursor,
+      });
+      expectProblem(stream, 400, "invalid_event_cursor");
+    }
+    expectProblem(await inSandbox.get(`/events?after=${before}`), 400, "invalid_event_cursor");
+  });
+
+  test("a long poll whose sandbox comes back without what it has seen is told so", async () => {
+    const [first, second] = [new InMemoryPaymentRepository(), new InMemoryPaymentRepository()];
+    await fill(first, 2);
+    await fill(second, 2);
+    let lent = first.feed;
+    const { next } = await nextEvents(
+      async (work) => work(lent),
+      { limit: 10 },
+      BEFORE_THE_FIRST,
+      0,
+      new AbortController().signal,
+    );
+    const waiting = nextEvents(
+      async (work) => work(lent),
+      { limit: 10 },
+      next,
+      30_000,
+      new AbortController().signal,
+    );
+    await until(() => isWaiting(first));
+    lent = second.feed;
+    await fill(first, 1);
+    await expect(waiting).rejects.toThrow(InvalidCursorError);
+  });
+
+  test("a stream whose sandbox comes back without what it has told ends, so that its reader asks again", async () => {
+    const [first, second] = [new InMemoryPaymentRepository(), new InMemoryPaymentRepository()];
+    await fill(first, 2);
+    await fill(second, 3);
+    let lent = first.feed;
+    const lend: LendFeed = async (work) => work(lent);
+    const { signal } = new AbortController();
+    const told = await nextEvents(lend, { limit: 10 }, BEFORE_THE_FIRST, 0, signal);
+    const chunks = eventStream(lend, { limit: 10 }, told, { signal, isStillKnown: async () => true });
+    expect((await chunks.next()).value).toContain("event: payment.authorized");
+    lent = second.feed;
+    expect(await chunks.next()).toEqual({ done: true, value: undefined });
   });
 });

@@ -77,3 +77,51 @@ test("a gateway that does not tell how often money moved can be asked all the sa
   const id = await http.authorize();
   expect((await observe(id)).status).toBe(200);
 });
+
+test("what others did at the gateway is shown and told as what it is, and so is a dispute", async () => {
+  http = await new HttpWorld().open();
+  const id = await http.authorize({ paymentMethod: "tok_captured_elsewhere_0" });
+  const { body } = await observe(id);
+  expect(body.operations).toMatchObject([
+    { kind: "authorize", result: "agrees" },
+    {
+      kind: "capture",
+      recorded: "succeeded",
+      gateway: null,
+      result: "not_asked",
+      notAsked: "made_elsewhere",
+    },
+  ]);
+  expect(body.payment).toMatchObject({
+    status: "captured",
+    amountCaptured: 1_000,
+    captures: [{ origin: "gateway", status: "succeeded" }],
+    disputes: [],
+  });
+  expect((await http.get(`/payments/${id}`)).body.payment).toEqual(body.payment);
+
+  const disputed = await http.authorize({ paymentMethod: "tok_dispute_0" });
+  await http.capture(disputed, "c");
+  const seen = (await observe(disputed)).body.payment;
+  expect(seen.disputes).toMatchObject([{ status: "needs_response", amount: 1_000, reason: "fraudulent" }]);
+  const told = await http.get(`/payments/${disputed}/events`);
+  const lines = told.body.data as readonly { readonly type: string }[];
+  expect(lines.at(-1)).toMatchObject({
+    type: "dispute.opened",
+    data: { disputeId: seen.disputes[0].id, by: expect.anything() },
+  });
+});
+
+test("an open operation whose outcome the gateway shows is settled by an observation", async () => {
+  http = await new HttpWorld().open();
+  const id = await http.authorize({ paymentMethod: "tok_timeout_captured" });
+  expect((await http.capture(id, "c")).status).toBe(202);
+  const { body } = await observe(id);
+  expect(body.operations[1]).toMatchObject({
+    kind: "capture",
+    recorded: "unknown",
+    gateway: { answer: "succeeded", reference: expect.any(String) },
+    result: "settled",
+  });
+  expect(body.payment.status).toBe("captured");
+});

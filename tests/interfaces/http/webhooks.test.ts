@@ -16,13 +16,19 @@ describe("webhook endpoints over HTTP", () => {
   let acme: Record<string, string>;
   let other: Record<string, string>;
   let operator: Record<string, string>;
+  let operatorElsewhere: Record<string, string>;
 
   beforeEach(async () => {
     webhooks = new WebhookWorld();
     const destinations = new GuardedDestinations({ http: false, private: false }, (_host, done) =>
       done(null, []),
     );
-    const endpoints = new ManageWebhookEndpoints({ ...webhooks.context, destinations, randomBytes });
+    const endpoints = new ManageWebhookEndpoints({
+      ...webhooks.context,
+      destinations,
+      randomBytes,
+      onListening: () => {},
+    });
     http = await new HttpWorld({
       app: { webhooks: { webhookEndpoints: endpoints, webhookDeliveries: webhooks.deliveries } },
     }).open();
@@ -33,6 +39,7 @@ describe("webhook endpoints over HTTP", () => {
     acme = key("key-of-acme", "acme");
     other = key("key-of-other", "other");
     operator = key("key-of-operator", "acme", true);
+    operatorElsewhere = key("key-of-operator-elsewhere", "other", true);
   });
   afterEach(() => http.close());
 
@@ -98,28 +105,39 @@ describe("webhook endpoints over HTTP", () => {
     ]);
   });
 
-  it("belong to their merchant: to others they do not exist, to operators of others neither", async () => {
+  it.each([
+    ["to others they do not exist", () => other],
+    ["to an operator of another merchant neither", () => operatorElsewhere],
+  ])("belong to their merchant: %s", async (_, stranger) => {
     const { path, id } = await made();
-    const [delivery] =
-      (await post(`${path}/test`)).body === undefined ? [] : await webhooks.all({ id } as never);
-    expect(await stored(other)).toEqual([]);
+    expect((await post(`${path}/test`)).status).toBe(202);
+    const [delivery] = await webhooks.all({ id } as never);
+    expect(await stored(stranger())).toEqual([]);
     const between = { from: "2026-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z" };
     const tries: (() => Promise<HttpAnswer>)[] = [
-      () => http.get(path, other),
-      () => patch(path, {}, other),
-      () => http.call("DELETE", path, { headers: other }),
-      () => post(`${path}/rotate-secret`, {}, other),
-      () => post(`${path}/test`, undefined, other),
-      () => post(`${path}/replay`, between, other),
-      () => http.get(`${path}/deliveries`, other),
+      () => http.get(path, stranger()),
+      () => patch(path, {}, stranger()),
+      () => http.call("DELETE", path, { headers: stranger() }),
+      () => post(`${path}/rotate-secret`, {}, stranger()),
+      () => post(`${path}/test`, undefined, stranger()),
+      () => post(`${path}/replay`, between, stranger()),
+      () => http.get(`${path}/deliveries`, stranger()),
     ];
     for (const attempt of tries) expectProblem(await attempt(), 404, "webhook_endpoint_not_found");
     expectProblem(
-      await post(`/webhook-deliveries/${delivery?.id}/redeliver`, undefined, other),
+      await post(`/webhook-deliveries/${delivery?.id}/redeliver`, undefined, stranger()),
       404,
       "webhook_delivery_not_found",
     );
     expect(await stored()).toHaveLength(1);
+  });
+
+  it("of an operator's own merchant are the operator's, too, and no others", async () => {
+    const { id } = await made();
+    expect((await create({}, operatorElsewhere)).status).toBe(201);
+    expect(await stored(operator)).toEqual([expect.objectContaining({ id })]);
+    expect(await stored(operatorElsewhere)).toEqual(await stored(other));
+    expect(await stored(other)).toHaveLength(1);
   });
 
   it("are asked for by ids that are ids", async () => {

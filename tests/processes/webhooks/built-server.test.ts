@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
+import { webhookLimits } from "../../../src/application/webhooks/webhook-limits";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { builtProgram } from "../../support/program/built-program";
 import { HoldfastProcess, type Ended } from "../../support/program/holdfast-process";
+import { query } from "../../support/servers/postgres-locks";
 import { describeWithPostgres } from "../../support/servers/servers";
 import { WebhookReceiver } from "../../support/receivers/webhook-receiver";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
@@ -80,12 +82,62 @@ async function until<T>(look: () => T | Promise<T>, isIt: (seen: T) => boolean):
 
 const typesAt = (path: string) => receiver.at(path).map(({ body }) => JSON.parse(body).type as string);
 
-/** As docs/operations.md has it. */
-function drillStatement(): string {
+/** The whole block, as docs/operations.md prints it. */
+function sqlInOperations(beginning: string): string {
   const text = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
-  const [statement] = /UPDATE webhook_endpoints SET disabled_at[^;"]+/.exec(text) ?? [];
-  if (statement === undefined) throw new Error("docs/operations.md says nothing of it");
-  return statement;
+  const blocks = [...text.matchAll(/```sql\n(.*?)```/gs)].map(([, block = ""]) => block);
+  const found = blocks.filter((block) => block.startsWith(beginning));
+  if (found.length !== 1) throw new Error(`docs/operations.md has ${found.length} blocks of ${beginning}`);
+  return found[0]!;
+}
+
+function onSqlite(statement: string): void {
+  const database = new (loadSqlite().DatabaseSync)(join(temporary.path, "data/holdfast.db"));
+  database.exec(statement);
+  database.close();
+}
+
+interface LostKey {
+  /** Of the server before, and of the one that has to do without its key. */
+  readonly flags: readonly string[];
+  readonly before: NodeJS.ProcessEnv;
+  readonly afterwards: NodeJS.ProcessEnv;
+  lose(): void;
+  run(statement: string): Promise<void> | void;
+}
+
+/** What docs/operations.md says about a key that is lost for good, step by step. */
+async function expectNewBeginning({ flags, before, afterwards, lose, run }: LostKey): Promise<void> {
+  const first = await launch(flags, before);
+  const lost = await call(await first.url(), "POST", "/webhook-endpoints", { url: `${receiver.url}/lost` });
+  await call(await first.url(), "POST", `/webhook-endpoints/${lost.endpoint.id}/rotate-secret`, {});
+  // So that something is pending there.
+  receiver.answer = (_webhook, response) => response.writeHead(500).end();
+  await paidFor(await first.url());
+  await until(
+    () => receiver.at("/lost").length,
+    (count) => count > 0,
+  );
+  await first.end("SIGTERM");
+  lose();
+  expect(await (await launch(flags, afterwards)).ended).toMatchObject({ status: 78 });
+  await run(sqlInOperations("UPDATE webhook_endpoints SET deleted_at"));
+
+  receiver.answer = (_webhook, response) => response.writeHead(204).end();
+  const attempts = receiver.at("/lost").length;
+  const server = await launch(flags, afterwards);
+  const url = await server.url();
+  expect((await call(url, "GET", "/webhook-endpoints")).data).toEqual([]);
+  await expectDelivery(url);
+  const metrics = await until(
+    () => call(url, "GET", "/metrics") as Promise<string>,
+    (text) => /^holdfast_webhook_deliveries_pending 0$/m.test(text),
+  );
+  expect(metrics).toMatch(/^holdfast_webhook_deliveries_pending 0$/m);
+  expect(receiver.at("/lost")).toHaveLength(attempts);
+  // And its secrets open at the next start, too.
+  await server.end("SIGTERM");
+  await start(flags, afterwards);
 }
 
 /** The whole of it, on one store. Resolves with the secret. */
@@ -148,6 +200,35 @@ describe("the built server delivers webhooks", () => {
     expect(types).toEqual(["payment.authorized", "payment.captured"]);
   });
 
+  it("within a second of a start, what the process before it had under way when it was killed", async () => {
+    let server = await launch(HERE);
+    const body = { url: `${receiver.url}/in` };
+    await call(await server.url(), "POST", "/webhook-endpoints", body);
+    // Whoever is never answered has it under way.
+    receiver.answer = () => {};
+    await paidFor(await server.url());
+    const tookMs: number[] = [];
+    // A machine that is busy with something else may be slow once.
+    while (tookMs.length < 3 && !tookMs.some((ms) => ms < 1_000)) {
+      const before = await until(
+        () => receiver.received.length,
+        (count) => count > tookMs.length,
+      );
+      await server.end("SIGKILL");
+      server = await launch(HERE);
+      await server.url();
+      const readyAtMs = Date.now();
+      await until(
+        () => receiver.received.length,
+        (count) => count > before,
+      );
+      tookMs.push(receiver.received[before]!.atMs - readyAtMs);
+      expect(receiver.received[before]!.id).toBe(receiver.received[0]!.id);
+    }
+    expect(Math.min(...tookMs)).toBeLessThan(1_000);
+    expect(Math.max(...tookMs)).toBeLessThan(webhookLimits.leaseMs);
+  });
+
   it("not before each stored secret opens, and without the old key once all were rotated", async () => {
     const [older, newer] = [0, 1].map(() => randomBytes(32).toString("base64"));
     const withKey = (key: string) => ({ HOLDFAST_SECRETS_KEY: key });
@@ -190,6 +271,16 @@ describe("the built server delivers webhooks", () => {
     expect(types).toEqual(["payment.authorized", "payment.captured"]);
   });
 
+  it("again after its key was lost for good, to endpoints that were made again: SQLite", async () => {
+    await expectNewBeginning({
+      flags: HERE,
+      before: {},
+      afterwards: {},
+      lose: () => rmSync(join(temporary.path, "data/holdfast.secrets-key")),
+      run: onSqlite,
+    });
+  });
+
   it("to nobody from a copy in which all endpoints were disabled, as for a drill", async () => {
     const original = await launch(HERE);
     await call(await original.url(), "POST", "/webhook-endpoints", { url: `${receiver.url}/in` });
@@ -200,9 +291,7 @@ describe("the built server delivers webhooks", () => {
       (count) => count > 0,
     );
     await original.end("SIGTERM");
-    const database = new (loadSqlite().DatabaseSync)(join(temporary.path, "data/holdfast.db"));
-    database.exec(drillStatement());
-    database.close();
+    onSqlite(sqlInOperations("UPDATE webhook_endpoints SET disabled_at"));
     const before = receiver.received.length;
     const url = await start(HERE);
     await paidFor(url);
@@ -341,6 +430,16 @@ describeWithPostgres("the built server delivers webhooks from PostgreSQL", (serv
       (count) => count >= 2,
     );
     expect(receiver.received.length - started).toBe(2);
+  });
+
+  it("again after its key was lost for good, to endpoints that were made again", async () => {
+    await expectNewBeginning({
+      flags: store(),
+      before: key,
+      afterwards: { HOLDFAST_SECRETS_KEY: randomBytes(32).toString("base64") },
+      lose: () => {},
+      run: async (statement) => void (await query(server.url, statement)),
+    });
   });
 
   it("and says so with status 78 where it has no key, or another one, as soon as it needs it", async () => {

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { Webhook } from "standardwebhooks";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
-import { WebhookReceiver, type ReceivedWebhook } from "../../support/receivers/webhook-receiver";
+import { StormEndpoints, TO_THIS_HOST, type DeliveredEvent } from "../../support/receivers/storm-endpoints";
 
 export interface WebhookStormOptions {
   /** Of the built program. */
@@ -15,30 +13,16 @@ export interface WebhookStormOptions {
   readonly kills: number;
 }
 
-/** An event as the feed and a webhook show it. */
-export interface ToldEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly data: { readonly payment?: { readonly id: string }; readonly sequence?: number };
-}
-
 export interface WebhookStormOutcome {
   /** What the store has told, in the end. */
-  readonly told: readonly ToldEvent[];
-  /** By endpoint. */
-  readonly received: Readonly<Record<"fast" | "slow" | "dead" | "lying", readonly ReceivedWebhook[]>>;
-  /** What the official package did not verify when it came. */
-  readonly unverified: readonly string[];
-  readonly kills: number;
+  readonly told: readonly DeliveredEvent[];
+  readonly endpoints: StormEndpoints;
 }
 
 const CALLERS = 4;
-/** Slower than the others, and with four at once still faster than what is made for it: a line that only grows shows nothing. */
 const SLOW_MS = 50;
 /** Between two payments of a caller, each of which has three events. */
 const BETWEEN_PAYMENTS_MS = 250;
-/** A loan of a killed instance, a few retries after 5 s, one after the other, and a slow machine. */
-const SETTLE_MS = 120_000;
 const BETWEEN_KILLS_MS = { least: 100, spread: 500 };
 
 /**
@@ -47,29 +31,21 @@ const BETWEEN_KILLS_MS = { least: 100, spread: 500 };
  */
 export async function webhookStorm(options: WebhookStormOptions): Promise<WebhookStormOutcome> {
   const { main, folder, flags, env = {}, instances: count, kills } = options;
-  const receiver = await WebhookReceiver.open();
-  const secrets: Record<string, string> = {};
-  const unverified: string[] = [];
-  receiver.answer = (webhook, response) => {
-    try {
-      new Webhook(secrets[webhook.path.slice(1)] ?? "").verify(webhook.body, { ...webhook.headers });
-    } catch (error) {
-      unverified.push(`${webhook.path} ${webhook.id}: ${String(error)}`);
-    }
-    answerOf(webhook, response);
-  };
-  const args = [main, "serve", "--port", "0", "--log-level", "fatal", "--shutdown-delay", "0", ...flags];
+  const args = [main, "serve", "--port", "0", "--log-level", "fatal", "--shutdown-delay", "0"];
   const start = (at: number) =>
-    new HoldfastProcess([...args, "--snapshots", `file:${folder}/snapshots-${at}`], { cwd: folder, env });
+    new HoldfastProcess(
+      [...args, ...flags, ...TO_THIS_HOST, "--snapshots", `file:${folder}/snapshots-${at}`],
+      {
+        cwd: folder,
+        env,
+      },
+    );
+  const endpoints = await StormEndpoints.open(SLOW_MS);
   const instances = Array.from({ length: count }, (_, at) => start(at));
-  const urls = await Promise.all(instances.map((one) => one.url()));
   const over = new AbortController();
   try {
-    for (const name of ["fast", "slow", "dead", "lying"]) {
-      const body = { url: `${receiver.url}/${name}` };
-      const made = (await call(urls[0]!, "POST", "/webhook-endpoints", body)) as { secret: string };
-      secrets[name] = made.secret;
-    }
+    const urls = await Promise.all(instances.map((one) => one.url()));
+    await endpoints.attachTo(urls[0]!);
     const callers = Array.from({ length: CALLERS }, (_, at) =>
       live(() => urls[at % urls.length]!, over.signal),
     );
@@ -83,39 +59,12 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
     await pause(BETWEEN_KILLS_MS.spread);
     over.abort();
     await Promise.all(callers);
-    const told = await settled(() => toldBy(urls[0]!), receiver);
-    const received = Object.fromEntries(
-      ["fast", "slow", "dead", "lying"].map((name) => [name, receiver.at(`/${name}`)]),
-    ) as WebhookStormOutcome["received"];
-    return { told, received, unverified, kills };
+    const told = await endpoints.haveArrived(() => toldBy(urls[0]!));
+    return { told, endpoints };
   } finally {
     over.abort();
     await Promise.all(instances.map((one) => one.end("SIGKILL")));
-    await receiver.close();
-  }
-}
-
-const lied = new Set<string>();
-
-function answerOf({ path, id }: ReceivedWebhook, response: ServerResponse): void {
-  switch (path) {
-    case "/slow":
-      setTimeout(() => response.writeHead(200).end(), SLOW_MS);
-      return;
-    case "/dead":
-      response.writeHead(500).end();
-      return;
-    case "/lying":
-      // Of some it has taken it says nothing that can be understood, once.
-      if (/[0-3]$/.test(id) && !lied.has(id)) {
-        lied.add(id);
-        response.socket?.end(/[01]$/.test(id) ? "HTTP/1.1 2" : "");
-        return;
-      }
-      response.writeHead(202).end();
-      return;
-    default:
-      response.writeHead(204).end();
+    await endpoints.close();
   }
 }
 
@@ -145,34 +94,16 @@ async function call(url: string, method: string, path: string, body?: object): P
   return response.json();
 }
 
-async function toldBy(url: string): Promise<readonly ToldEvent[]> {
-  const all: ToldEvent[] = [];
+async function toldBy(url: string): Promise<readonly DeliveredEvent[]> {
+  const all: DeliveredEvent[] = [];
   let after = "";
   for (;;) {
     const page = (await call(url, "GET", `/events?limit=100${after}`)) as {
-      data: readonly ToldEvent[];
+      data: readonly DeliveredEvent[];
       nextCursor: string;
-      hasMore?: boolean;
     };
     all.push(...page.data);
     if (page.data.length === 0) return all;
     after = `&after=${page.nextCursor}`;
-  }
-}
-
-/** Until all that was told has arrived at all that take anything, or it takes too long. */
-async function settled(
-  read: () => Promise<readonly ToldEvent[]>,
-  receiver: WebhookReceiver,
-): Promise<readonly ToldEvent[]> {
-  const deadline = Date.now() + SETTLE_MS;
-  for (;;) {
-    const told = await read();
-    const isComplete = ["/fast", "/slow", "/lying"].every((path) => {
-      const there = new Set(receiver.at(path).map(({ id }) => id));
-      return told.every(({ id }) => there.has(id));
-    });
-    if (isComplete || Date.now() > deadline) return told;
-    await pause(200);
   }
 }

@@ -7,7 +7,9 @@ export type Trouble =
   /** Persons decide too early, wrongly, and about what nobody asked them. */
   | "persons who err"
   /** The store is gone for a while. */
-  | "a store that goes away";
+  | "a store that goes away"
+  /** The gateway draws pictures, and payments are compared with them, by several at once. */
+  | "observers";
 
 /** What kind of a world payments live in. */
 export interface LifeProfile {
@@ -57,6 +59,13 @@ export const lifeProfiles: readonly [LifeProfile, ...LifeProfile[]] = [
     locks: "none",
     faultRate: 0.1,
     troubles: ["a store that goes away"],
+  },
+  {
+    name: "observers",
+    processes: 3,
+    locks: "none",
+    faultRate: 0.1,
+    troubles: ["a gateway of its own mind", "observers"],
   },
   { name: "everything at once", processes: 3, locks: "none", faultRate: 0.2, troubles: all },
 ];

@@ -6,6 +6,7 @@ import {
   type PaymentRepository,
 } from "../../../src/application/ports/payment-repository";
 import { ExpireAuthorizations } from "../../../src/application/use-cases/expire-authorizations";
+import { ObservePayment } from "../../../src/application/use-cases/observe-payment";
 import { ReconcileOperations } from "../../../src/application/use-cases/reconcile-operations";
 import type { PaymentId } from "../../../src/domain/identifiers";
 import { gatewayKey, isInReview, isRelease, type Operation } from "../../../src/domain/payment/operation";
@@ -110,8 +111,10 @@ export class PaymentLife {
       random,
       moodiness,
       forgetsKeysAfterMs,
+      drawsPictures: this.has("observers"),
     });
-    this.network = new UnreliableNetwork(this.gateway, random, () => this.world.faultRate);
+    const faultRate = () => this.world.faultRate;
+    this.network = new UnreliableNetwork(this.gateway, random, faultRate, this.has("observers"));
     const planted = plant?.payments?.(options.payments) ?? options.payments;
     this.payments = checkedRepository(planted, (what) => this.failures.push(what));
     this.operator = new Operator({
@@ -175,7 +178,8 @@ export class PaymentLife {
     const luck = this.random.next();
     if (this.turnstile.size > MOST_OPEN_CALLS || luck < 0.6) return this.turnstile.letGo(this.random.next());
     if (luck < 0.78) return this.startRequest();
-    if (luck < 0.82) return this.startPass();
+    if (luck < 0.81 || (luck < 0.82 && !this.has("observers"))) return this.startPass();
+    if (luck < 0.82) return this.startObservation();
     if (luck < 0.84) return this.network.arrive();
     if (luck < 0.92) return this.timePasses();
     if (luck < 0.96) return this.startReview();
@@ -213,6 +217,20 @@ export class PaymentLife {
         if (!(error instanceof VersionConflictError)) this.judge(error, Pass.name);
       };
       await new Pass(process.locks, process.context, onError).execute();
+    });
+  }
+
+  /** An operator, or a hint of the gateway's, has somebody compare a payment with it. */
+  private startObservation(
+    process = this.anyProcess(),
+    paymentId = this.known.at(-1 - Math.floor(this.random.next() * MEETING_PLACES)),
+  ): void {
+    if (paymentId === undefined) return;
+    this.start(process, "an observation", async () => {
+      await new ObservePayment(process.locks, process.context).execute(paymentId, {
+        actor: { observer: true },
+        lockTimeout: "infinite",
+      });
     });
   }
 
@@ -327,10 +345,20 @@ export class PaymentLife {
       if (!(await this.lastLook())) break;
       await this.quietRound();
     }
+    if (this.has("observers")) await this.lastObservations();
     const { cases, wrong } = await this.operator.list(this.anyProcess());
     this.failures.push(...wrong);
     for (const { operationId } of cases) this.failures.push(`operation ${operationId} is still in review`);
     for (const { what } of this.underWay) this.failures.push(`${what} never ended`);
+  }
+
+  private async lastObservations(): Promise<void> {
+    for (const { facts } of await this.allPayments()) {
+      this.startObservation(this.anyProcess(), facts.id);
+      await this.drain();
+    }
+    for (let look = 0; look < LAST_LOOKS && !this.isBroken && (await this.lastLook()); look += 1)
+      await this.quietRound();
   }
 
   private async quietRound(): Promise<void> {

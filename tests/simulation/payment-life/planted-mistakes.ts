@@ -187,6 +187,25 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     noticed: /was told as succeeded, and is failed/,
   },
   {
+    name: "what others took is taken for nobody's business",
+    profile: "observers",
+    plant: {
+      gateway: (gateway) => ({
+        ...passedOn(gateway),
+        picture: async (request) => {
+          const answer = await passedOn(gateway).picture?.(request);
+          if (answer?.outcome !== "seen" || answer.picture.captured?.operationId !== null)
+            return answer ?? silent;
+          return {
+            outcome: "seen",
+            picture: { ...answer.picture, authorization: "undecided", captured: null },
+          };
+        },
+      }),
+    },
+    noticed: /others captured/,
+  },
+  {
     name: "a step is stored without its events",
     profile: "one server",
     plant: {
@@ -216,6 +235,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   },
 ];
 
+const silent = { outcome: "unknown", reason: "no picture" } as const;
 const notSent: GatewayAnswer = { outcome: "not_sent", reason: "timeout" };
 const refused = { outcome: "declined", reason: "timeout" } as const;
 
@@ -227,6 +247,7 @@ function passedOn(gateway: Gateway): Gateway {
     void: (request) => gateway.void(request),
     refund: (request) => gateway.refund(request),
     find: (request) => gateway.find(request),
+    ...(gateway.picture === undefined ? {} : { picture: gateway.picture.bind(gateway) }),
     lookupAuthorization: (request) => gateway.lookupAuthorization(request),
   };
 }

@@ -18,6 +18,7 @@ const silence = { outcome: "unknown", reason: "no answer" } as const;
 /** Between us and the gateway: loses requests and answers, delivers late, after their senders are gone, and twice. */
 export class UnreliableNetwork implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs: number;
+  readonly picture?: NonNullable<PaymentGateway["picture"]>;
   /** On their way, for nobody. */
   private readonly late: (() => Promise<GatewayAnswer>)[] = [];
 
@@ -25,8 +26,13 @@ export class UnreliableNetwork implements PaymentGateway, AuthorizationLookup {
     private readonly gateway: PaymentGateway & AuthorizationLookup,
     private readonly random: SeededRandom,
     private readonly faultRate: () => number,
+    drawsPictures = false,
   ) {
     this.remembersKeysForMs = gateway.remembersKeysForMs;
+    if (drawsPictures) {
+      this.picture = async (request) =>
+        this.random.chance(this.faultRate()) ? silence : ((await gateway.picture?.(request)) ?? silence);
+    }
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {

@@ -24,6 +24,11 @@ export const stripeFaults = [
   "lands_late",
   /** A refund succeeds, and fails when time passes. */
   "fails_later",
+  /** Done as asked, and then, when time passes, something else is done in the dashboard, or the customer goes to their bank. */
+  "captured_elsewhere_later",
+  "voided_elsewhere_later",
+  "refunded_elsewhere_later",
+  "disputed_later",
   "stalls_within_the_answer",
   "reset_before_acting",
   "reset_after_acting",
@@ -173,6 +178,14 @@ export class StripeStandIn {
       case "fails_later":
         send(response, this.carryOut(arrived, "as asked"));
         return this.world.failLatestRefundLater(arrived.kind);
+      case "captured_elsewhere_later":
+      case "voided_elsewhere_later":
+      case "refunded_elsewhere_later":
+      case "disputed_later": {
+        const answer = this.carryOut(arrived, "as asked");
+        send(response, answer);
+        return this.world.actLater(fault, (answer.body as { id: string }).id);
+      }
       case "stalls_within_the_answer":
       case "reset_within_the_answer": {
         const text = JSON.stringify(this.carryOut(arrived, "as asked").body);
@@ -242,6 +255,7 @@ export class StripeStandIn {
     if (path === "/v1/payment_intents/search") return this.world.search(query);
     if (path === "/v1/refunds") return this.world.listRefunds(query);
     if (path === "/v1/events") return this.world.events.list(query);
+    if (path === "/v1/disputes") return this.world.listDisputes(query);
     return this.world.retrieve(path.split("/")[3] ?? "", query);
   }
 }

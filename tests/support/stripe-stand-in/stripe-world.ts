@@ -33,6 +33,17 @@ export interface Refund {
   failure_reason?: string;
 }
 
+export interface Dispute {
+  readonly id: string;
+  readonly object: "dispute";
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly reason: string;
+  status: string;
+  evidence_details: { due_by: number | null };
+}
+
 export interface Move {
   readonly kind: OperationKind;
   readonly paymentId: string;
@@ -46,6 +57,7 @@ export type Course = "as asked" | "refused" | "undecided";
 export class StripeWorld {
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];
+  readonly disputes: Dispute[] = [];
   readonly moves: Move[] = [];
   readonly events = new StripeEvents();
   /** A part of all ids, so that those of several worlds fit into one store. */
@@ -156,6 +168,49 @@ export class StripeWorld {
     this.captured(intent);
   }
 
+  cancelInDashboard(id: string): void {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "requires_capture") return;
+    this.end(intent, "requested_by_customer");
+    this.moved("void", intent, intent.amount);
+  }
+
+  refundInDashboard(id: string, amount: number): Refund | undefined {
+    const intent = this.intents.get(id);
+    if (intent === undefined) return undefined;
+    const form = new URLSearchParams({ payment_intent: id, amount: String(amount) });
+    const { status } = this.refund(form, "as asked");
+    return status === 200 ? this.refunds.at(-1) : undefined;
+  }
+
+  dispute(id: string): Dispute | undefined {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "succeeded") return undefined;
+    const dispute: Dispute = {
+      id: `du_${this.disputes.length + 1}`,
+      object: "dispute",
+      payment_intent: id,
+      amount: intent.amount_received,
+      currency: intent.currency,
+      reason: "fraudulent",
+      status: "needs_response",
+      evidence_details: { due_by: this.captureBefore },
+    };
+    this.disputes.push(dispute);
+    return dispute;
+  }
+
+  /** What somebody does in the dashboard when time passes. A refund there gives half of it back. */
+  actLater(what: string, id: string): void {
+    this.undecided.push(() => {
+      if (what === "captured_elsewhere_later") this.captureInDashboard(id);
+      if (what === "voided_elsewhere_later") this.cancelInDashboard(id);
+      const taken = this.intents.get(id)?.amount_received ?? 0;
+      if (what === "refunded_elsewhere_later") this.refundInDashboard(id, Math.ceil(taken / 2));
+      if (what === "disputed_later") this.dispute(id);
+    });
+  }
+
   /** The customer's bank sends it back, days after it succeeded. */
   failLatestRefundLater(kind: string): void {
     const refund = this.refunds.at(-1);
@@ -206,7 +261,13 @@ export class StripeWorld {
     const { latest_charge: id } = intent;
     if (id === null) return intent;
     const card = { capture_before: this.captureBefore };
-    return { ...intent, latest_charge: { id, payment_method_details: { type: "card", card } } };
+    const disputed = this.disputes.some((dispute) => dispute.payment_intent === intent.id);
+    return { ...intent, latest_charge: { id, disputed, payment_method_details: { type: "card", card } } };
+  }
+
+  listDisputes(query: URLSearchParams): StripeAnswer {
+    const data = this.disputes.filter((dispute) => dispute.payment_intent === query.get("payment_intent"));
+    return ok({ object: "list", data, has_more: false });
   }
 
   search(query: URLSearchParams): StripeAnswer {

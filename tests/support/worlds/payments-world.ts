@@ -5,6 +5,7 @@ import type {
   FindAnswer,
   GatewayAnswer,
   PaymentGateway,
+  PictureAnswer,
 } from "../../../src/application/ports/payment-gateway";
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import type { OperationContext } from "../../../src/application/operations/operation-context";
@@ -63,18 +64,28 @@ export class WatchedGateway implements PaymentGateway {
     remembersKeysForMs?: number,
   ) {
     this.remembersKeysForMs = remembersKeysForMs ?? inner.remembersKeysForMs;
+    const { picture } = inner;
+    if (picture !== undefined) {
+      this.picture = (request) =>
+        this.call("picture", async () =>
+          this.toQuestions === null
+            ? picture.call(inner, request)
+            : { outcome: "unknown", reason: "it answers about keys only" },
+        );
+    }
   }
 
   /** The next call of this kind is answered by `answer`, which may ask the real gateway. */
   next(call: MoneyCall, answer: (real: () => Promise<GatewayAnswer>) => Promise<GatewayAnswer>): void;
   next(call: "find", answer: (real: () => Promise<FindAnswer>) => Promise<FindAnswer>): void;
-  next(call: MoneyCall | "find", answer: (real: never) => Promise<unknown>): void {
+  next(call: "picture", answer: (real: () => Promise<PictureAnswer>) => Promise<PictureAnswer>): void;
+  next(call: MoneyCall | "find" | "picture", answer: (real: never) => Promise<unknown>): void {
     const queue = this.scripted.get(call) ?? [];
     queue.push(answer as (real: () => Promise<unknown>) => Promise<unknown>);
     this.scripted.set(call, queue);
   }
 
-  /** From now on every question is answered so; null lets the real gateway answer again. */
+  /** From now on every question about a key is answered so, and no other one; null lets the real gateway answer again. */
   answersQuestions(answer: FindAnswer | null): void {
     this.toQuestions = answer;
   }
@@ -88,6 +99,8 @@ export class WatchedGateway implements PaymentGateway {
     this.call("refund", () => this.inner.refund(request));
   readonly find: PaymentGateway["find"] = (request) =>
     this.call("find", async () => this.toQuestions ?? this.inner.find(request));
+  /** Undefined where the gateway draws none, or is to be one that does not. */
+  picture?: NonNullable<PaymentGateway["picture"]>;
 
   private async call<A>(name: string, real: () => Promise<A>): Promise<A> {
     this.calls.push(name);
@@ -102,6 +115,8 @@ export interface WorldParts {
   /** In place of the simulated one. */
   readonly gateway?: PaymentGateway;
   readonly remembersKeysForMs?: number;
+  /** A gateway that knows of our keys only. */
+  readonly withoutPictures?: boolean;
 }
 
 /** Everything a use case needs, with a clock that the test moves and a gateway that can be watched. */
@@ -121,6 +136,7 @@ export class PaymentsWorld {
 
   constructor(parts: WorldParts = {}) {
     this.gateway = new WatchedGateway(parts.gateway ?? this.simulated, parts.remembersKeysForMs);
+    if (parts.withoutPictures === true) delete this.gateway.picture;
     this.locks = parts.locks ?? new NoOpLockProvider();
     this.context = {
       payments: parts.payments ?? new InMemoryPaymentRepository(),

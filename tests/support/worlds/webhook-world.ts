@@ -4,7 +4,7 @@ import type {
   WebhookRequest,
   WebhookSender,
 } from "../../../src/application/ports/events/webhook-sender";
-import type { WebhookDelivery } from "../../../src/application/ports/events/webhook-store";
+import type { WebhookDelivery } from "../../../src/application/ports/events/webhook-delivery-store";
 import type { PublicEventType } from "../../../src/application/public-events/public-event";
 import { DispatchWebhooks } from "../../../src/application/webhooks/dispatch-webhooks";
 import {
@@ -18,7 +18,7 @@ import { parseMerchantId, parsePaymentId } from "../../../src/domain/identifiers
 import type { WebhookEndpoint } from "../../../src/domain/webhooks/webhook-endpoint";
 import { SandboxClock } from "../../../src/application/sandboxes/world/sandbox-clock";
 import { InMemoryEventFeed } from "../../../src/infrastructure/persistence/memory/in-memory-event-feed";
-import { InMemoryWebhookStore } from "../../../src/infrastructure/persistence/memory/in-memory-webhook-store";
+import { InMemoryWebhookStore } from "../../../src/infrastructure/persistence/memory/webhooks/in-memory-webhook-store";
 import { UuidV7Generator } from "../../../src/infrastructure/identity/uuid-v7-generator";
 import { AesSecretBox } from "../../../src/infrastructure/secrets/aes-secret-box";
 import { parseSecretsKeys } from "../../../src/infrastructure/secrets/secrets-keys";
@@ -108,6 +108,7 @@ export class WebhookWorld {
       ...this.context,
       destinations: { assertAllowed: async (url) => url },
       randomBytes,
+      onListening: () => this.dispatch.nudge(),
     });
     this.deliveries = new RedeliverWebhooks({
       ...this.context,
@@ -158,9 +159,9 @@ export class WebhookWorld {
     const target = new Date(this.clock.now().getTime() + ms);
     await this.dispatch.drain();
     for (
-      let due = await this.store.nextDueAt();
+      let due = await this.store.queue.nextDueAt();
       due !== null && due <= target;
-      due = await this.store.nextDueAt()
+      due = await this.store.queue.nextDueAt()
     ) {
       this.clock.forwardTo(due);
       await this.dispatch.drain();
@@ -170,6 +171,6 @@ export class WebhookWorld {
   }
 
   async all(endpoint: WebhookEndpoint): Promise<readonly WebhookDelivery[]> {
-    return (await this.store.listDeliveries(endpoint.id, { limit: 1_000 })).data;
+    return (await this.store.deliveries.list(endpoint.id, { limit: 1_000 })).data;
   }
 }

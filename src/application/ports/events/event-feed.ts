@@ -15,6 +15,8 @@ export interface EventFeed {
   read(query: FeedQuery): Promise<FeedPage>;
   /** That of the newest event, and 0 where there is none. Whoever wants only what comes begins here. */
   latest(): Promise<number>;
+  /** Of the event at this position; null where there is none. What two feeds tell apart that are as long as each other. */
+  eventIdAt(position: number): Promise<string | null>;
   /**
    * How often this process has published, for `changed`. Taken before a read, it shows whether something has come since:
    * what is published between a read and the wait for more is not slept through.
@@ -45,7 +47,7 @@ export interface FeedPage {
   readonly events: readonly FeedEvent[];
   /**
    * Where to go on: up to here, the page has all that was asked for. It moves on over what was not asked for, also where
-   * the page is empty.
+   * the page is empty. Either `after`, or the position of an event.
    */
   readonly through: number;
   /** There may be more at once. */

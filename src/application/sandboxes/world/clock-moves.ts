@@ -9,7 +9,7 @@ export type ClockTarget = { readonly advanceMs: number } | { readonly to: Date }
 export interface ClockMovesParts {
   readonly clock: SandboxClock;
   readonly payments: Pick<PaymentRepository, "dueOperations" | "lapsedAuthorizations">;
-  readonly webhooks: Pick<WebhookStore, "nextDueAt">;
+  readonly webhooks: Pick<WebhookStore["queue"], "nextDueAt">;
   readonly sleep: (ms: number) => Promise<void>;
   readonly expire: { execute(): Promise<PassReport> };
   readonly reconcile: { execute(): Promise<PassReport> };

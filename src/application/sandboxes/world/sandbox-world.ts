@@ -71,7 +71,13 @@ export class SandboxWorld {
     this.payments = { ...useCases, eventFeed };
     const { destinations, randomBytes } = webhooks;
     this.webhooks = new DispatchWebhooks(webhooks.context);
-    this.webhookEndpoints = new ManageWebhookEndpoints({ ...webhooks.context, destinations, randomBytes });
+    this.webhookEndpoints = new ManageWebhookEndpoints({
+      ...webhooks.context,
+      destinations,
+      randomBytes,
+      // Nothing waits for it here: each delivery looks for itself.
+      onListening: () => {},
+    });
     this.webhookDeliveries = new RedeliverWebhooks({
       ...webhooks.context,
       endpoints: this.webhookEndpoints,
@@ -80,7 +86,7 @@ export class SandboxWorld {
     this.clockMoves = new ClockMoves({
       clock,
       payments: operations.payments,
-      webhooks: webhooks.context.store,
+      webhooks: webhooks.context.store.queue,
       sleep: operations.sleep,
       expire: useCases.expireAuthorizations,
       reconcile: useCases.reconcileOperations,

@@ -61,10 +61,12 @@ export function withConflict(
   step: Step,
 ): Payment {
   const { id, status } = operation;
+  const evidence = answer.outcome === "mismatch" ? { evidence: answer.evidence } : {};
+  const told = { operationId: id, recorded: status, answer: answer.outcome, ...evidence };
   const change: Change = {
     row: progressed(operation, { conflicted: true }),
     status: payment.facts.status,
-    history: [["operation.evidence_conflict", { operationId: id, recorded: status, answer: answer.outcome }]],
+    history: [["operation.evidence_conflict", told]],
   };
   return recorded(payment, change, step);
 }

@@ -1,7 +1,14 @@
 import { parseOperationId, type OperationId } from "../../identifiers";
 import type { OperationFailureCode } from "../errors";
 import type { KeyedRequest } from "../facts";
-import { isOpen, progressed, type Operation, type OperationKind, type OperationProgress } from "../operation";
+import {
+  isOpen,
+  progressed,
+  type Operation,
+  type OperationKind,
+  type OperationOrigin,
+  type OperationProgress,
+} from "../operation";
 import { operationOf, type Payment } from "../payment";
 import type { Step } from "../step";
 import { nextSequence, recorded, type Change } from "./recorded";
@@ -18,17 +25,23 @@ export function mustBeOpen(payment: Payment, id: OperationId): Operation {
   return operation;
 }
 
-/** Started, and neither sent nor due. `request` is null for a release. */
+/** Started, and neither sent nor due. `request` is null for a release, and for what was made elsewhere. */
 export function newOperation(
   { facts }: Payment,
-  what: { readonly kind: OperationKind; readonly amount: bigint; readonly request: KeyedRequest | null },
+  what: {
+    readonly kind: OperationKind;
+    readonly amount: bigint;
+    readonly request: KeyedRequest | null;
+    readonly origin?: OperationOrigin;
+  },
   step: Step,
 ): Operation {
-  const { kind, amount, request } = what;
+  const { kind, amount, request, origin = "holdfast" } = what;
   return {
     id: parseOperationId(step.nextId()),
     paymentId: facts.id,
     kind,
+    origin,
     idempotencyKey: request?.idempotencyKey ?? null,
     fingerprint: request?.fingerprint ?? "",
     amount,

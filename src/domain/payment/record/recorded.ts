@@ -14,7 +14,9 @@ export interface Change {
   /** In this order. Empty where nothing happened that is worth an entry. */
   readonly history: readonly Entry[];
   /** What else is known from now on. */
-  readonly facts?: Partial<Pick<PaymentFacts, "authorizationReference" | "authorizedAt" | "expiresAt">>;
+  readonly facts?: Partial<
+    Pick<PaymentFacts, "authorizationReference" | "authorizedAt" | "expiresAt" | "disputes">
+  >;
 }
 
 export type Entry = readonly [type: PaymentEventType, data: EventData];

@@ -17,13 +17,13 @@ import { PublicationsHeard } from "../../persistence/events/publications-heard";
 import { InMemoryApiKeyStore } from "../../persistence/memory/in-memory-api-key-store";
 import { InMemoryHintStore } from "../../persistence/memory/in-memory-hint-store";
 import { InMemoryPaymentRepository } from "../../persistence/memory/in-memory-payment-repository";
-import { InMemoryWebhookStore } from "../../persistence/memory/in-memory-webhook-store";
+import { InMemoryWebhookStore } from "../../persistence/memory/webhooks/in-memory-webhook-store";
 import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
 import { PostgresMigration } from "../../persistence/postgres/postgres-migration";
 import { PostgresEventFeed } from "../../persistence/postgres/postgres-event-feed";
 import { PostgresHintStore } from "../../persistence/postgres/postgres-hint-store";
 import { PostgresPaymentRepository } from "../../persistence/postgres/postgres-payment-repository";
-import { PostgresWebhookStore } from "../../persistence/postgres/postgres-webhook-store";
+import { PostgresWebhookStore } from "../../persistence/postgres/webhooks/postgres-webhook-store";
 import { RememberedApiKeys } from "../../persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../../persistence/sql/sql-api-key-store";
 import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
@@ -32,7 +32,7 @@ import { SqliteMigration } from "../../persistence/sqlite/sqlite-migration";
 import { SqliteEventFeed } from "../../persistence/sqlite/sqlite-event-feed";
 import { SqliteHintStore } from "../../persistence/sqlite/sqlite-hint-store";
 import { SqlitePaymentRepository } from "../../persistence/sqlite/sqlite-payment-repository";
-import { SqliteWebhookStore } from "../../persistence/sqlite/sqlite-webhook-store";
+import { SqliteWebhookStore } from "../../persistence/sqlite/webhooks/sqlite-webhook-store";
 import type { Closers } from "./closers";
 
 /** Everything that lives in the store, opened. */

@@ -1,8 +1,8 @@
 import type { Container } from "inversify";
 import { randomBytes } from "node:crypto";
 import { SecretsKeyError, type SecretBox } from "../../../application/ports/events/secret-box";
-import type { StoredSecret } from "../../../application/ports/events/webhook-store";
-import { secretOf } from "../../../application/webhooks/attempt-delivery";
+import type { StoredSecret } from "../../../application/ports/events/webhook-endpoint-store";
+import { secretOf } from "../../../application/webhooks/opened-secrets";
 import { DispatchWebhooks } from "../../../application/webhooks/dispatch-webhooks";
 import { ManageWebhookEndpoints } from "../../../application/webhooks/manage-webhook-endpoints";
 import { RedeliverWebhooks } from "../../../application/webhooks/redeliver-webhooks";
@@ -40,7 +40,7 @@ export async function openWebhooks(container: Container): Promise<OpenWebhooks> 
   const clock = container.get(tokens.clock);
   const registry = container.get(tokens.metrics);
   const logger = container.get(tokens.logger);
-  const stored = await store.secretsByBeginning(clock.now(), SEALED_BY_LENGTH);
+  const stored = await store.endpoints.secretsByBeginning(clock.now(), SEALED_BY_LENGTH);
   const secrets = new AesSecretBox(() => keysOf(settings, stored.length > 0));
   assertReadable(settings, secrets, stored);
   const sender = new UndiciWebhookSender(allowed);
@@ -61,8 +61,14 @@ export async function openWebhooks(container: Container): Promise<OpenWebhooks> 
     limits: webhookLimits,
   };
   const dispatch = new DispatchWebhooks(context);
-  const endpoints = new ManageWebhookEndpoints({ ...context, destinations, randomBytes });
-  const deliveries = new RedeliverWebhooks({ ...context, endpoints, onEnqueued: () => dispatch.nudge() });
+  const lookAtOnce = (): void => dispatch.nudge();
+  const endpoints = new ManageWebhookEndpoints({
+    ...context,
+    destinations,
+    randomBytes,
+    onListening: lookAtOnce,
+  });
+  const deliveries = new RedeliverWebhooks({ ...context, endpoints, onEnqueued: lookAtOnce });
   return {
     endpoints,
     deliveries,

@@ -1,6 +1,7 @@
 import type { GatewayAnswer } from "../../../application/ports/payment-gateway";
 import type { GatewayTables, LedgerRequest, LedgerState } from "./ledgers/gateway-ledger";
-import { CAPTURED_ELSEWHERE, moveMoney, record } from "./move-money";
+import { captureElsewhere } from "./elsewhere";
+import { moveMoney, record } from "./move-money";
 import type { TokenBehaviour } from "./payment-method-token";
 
 /** What came of a request, and how long its caller is kept waiting for it. */
@@ -75,20 +76,4 @@ async function loseAuthorization(tables: GatewayTables, request: LedgerRequest):
   const authorization = await tables.authorization(request.authorizationReference);
   if (authorization?.status !== "open") return;
   await tables.putAuthorization({ ...authorization, status: "gone", reserved: 0n });
-}
-
-/** As somebody does in the gateway's dashboard. */
-async function captureElsewhere(tables: GatewayTables, request: LedgerRequest, at: Date): Promise<void> {
-  if (request.authorizationReference === null) return;
-  const authorization = await tables.authorization(request.authorizationReference);
-  if (authorization?.status !== "open") return;
-  const { amount } = authorization;
-  await tables.putAuthorization({
-    ...authorization,
-    status: "captured",
-    reserved: 0n,
-    captured: amount.amount,
-  });
-  const { paymentId } = request;
-  await tables.appendMove({ paymentId, kind: "capture", gatewayKey: CAPTURED_ELSEWHERE, amount, at });
 }

@@ -1,3 +1,4 @@
+import { isElsewhere } from "./keys-of-others";
 import type {
   GatewayTables,
   LedgerAnswer,
@@ -5,9 +6,6 @@ import type {
   LedgerEntry,
   LedgerRequest,
 } from "./ledgers/gateway-ledger";
-
-/** The key of a capture that somebody made in the gateway's dashboard. */
-export const CAPTURED_ELSEWHERE = "elsewhere";
 
 /**
  * Carries a request out and records the answer for its key. Naive on purpose: it looks at this one request and at
@@ -97,8 +95,12 @@ async function capture(
 ): Promise<LedgerAnswer> {
   if (authorization.status === "voided") return gone("voided");
   if (authorization.status === "gone") return gone("expired");
-  if (authorization.status === "captured" && (await wasCapturedElsewhere(tables, request))) {
-    return mismatch(authorization, "captured elsewhere, under no key of ours");
+  if (authorization.status === "captured") {
+    // What somebody does in the dashboard, they see: nobody captures there what is captured already.
+    if (isElsewhere(request.gatewayKey)) return declined("already_captured");
+    if (await wasCapturedElsewhere(tables, request)) {
+      return mismatch(authorization, "captured elsewhere, under no key of ours");
+    }
   }
   await tables.putAuthorization({
     ...authorization,
@@ -134,6 +136,8 @@ async function refund(
   authorization: LedgerAuthorization,
 ): Promise<LedgerAnswer> {
   if (authorization.captured === 0n) return declined("not_captured");
+  const left = authorization.captured - authorization.refunded;
+  if (isElsewhere(request.gatewayKey) && request.amount.amount > left) return declined("already_refunded");
   await tables.putAuthorization({
     ...authorization,
     refunded: authorization.refunded + request.amount.amount,
@@ -144,7 +148,7 @@ async function refund(
 /** What somebody did in the dashboard ended the authorization: in this, the gateway is not naive. */
 async function wasCapturedElsewhere(tables: GatewayTables, { paymentId }: LedgerRequest): Promise<boolean> {
   const moves = await tables.moves(paymentId);
-  return moves.some(({ kind, gatewayKey }) => kind === "capture" && gatewayKey === CAPTURED_ELSEWHERE);
+  return moves.some(({ kind, gatewayKey }) => kind === "capture" && isElsewhere(gatewayKey));
 }
 
 /** Evidence, and no refusal: whoever wanted the money has to hear that it was taken. */

@@ -22,9 +22,18 @@ export type TokenBehaviour =
   /** Somebody else has captured the authorization by then, without a key of ours. */
   | { readonly does: "captured_elsewhere" };
 
+/** That much after the operation, somebody else does this in the gateway's dashboard. */
+export interface ElsewhereBehaviour {
+  readonly does: "captured_elsewhere" | "voided_elsewhere" | "refunded_elsewhere";
+  readonly ms: number;
+}
+
 export interface PaymentMethodToken {
   readonly actsOn: OperationKind;
   readonly behaviour: TokenBehaviour;
+  readonly elsewhere?: ElsewhereBehaviour;
+  /** So long after the money was taken, the customer disputes it. */
+  readonly disputedAfterMs?: number;
 }
 
 type TimedBehaviour = "late" | "slow" | "fails_later";
@@ -33,10 +42,14 @@ type TimedBehaviour = "late" | "slow" | "fails_later";
 const TOKEN =
   /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|authorization_gone|captured_elsewhere)|(late|slow|fails_later)_(\d{1,9}))$/;
 
+/** After an authorization, or after a capture. */
+const ELSEWHERE = /^tok_(captured|voided|refunded)_elsewhere_(\d{1,9})$/;
+const DISPUTE = /^tok_dispute_(\d{1,9})$/;
+
 /** Null for what is no token. A token without an operation's name is about the capture, except `tok_decline`. */
 export function parsePaymentMethodToken(text: string): PaymentMethodToken | null {
   const match = TOKEN.exec(text);
-  if (match === null) return null;
+  if (match === null) return laterToken(text);
   const [, kind, plain, timed, ms] = match;
   const actsOn = (kind ?? (plain === "decline" ? "authorize" : "capture")) as OperationKind;
   // An authorization that is only being made cannot be gone.
@@ -50,4 +63,18 @@ export function parsePaymentMethodToken(text: string): PaymentMethodToken | null
       ? { does: plain as Exclude<TokenBehaviour["does"], TimedBehaviour> }
       : { does: timed as TimedBehaviour, ms: Number(ms) };
   return { actsOn, behaviour };
+}
+
+/** Everything that we send succeeds, and then others do something. */
+function laterToken(text: string): PaymentMethodToken | null {
+  const behaviour = { does: "ok" } as const;
+  const [, disputedAfter] = DISPUTE.exec(text) ?? [];
+  if (disputedAfter !== undefined) {
+    return { actsOn: "capture", behaviour, disputedAfterMs: Number(disputedAfter) };
+  }
+  const [, done, ms] = ELSEWHERE.exec(text) ?? [];
+  if (done === undefined) return null;
+  const does = `${done}_elsewhere` as ElsewhereBehaviour["does"];
+  const actsOn = does === "refunded_elsewhere" ? "capture" : "authorize";
+  return { actsOn, behaviour, elsewhere: { does, ms: Number(ms) } };
 }

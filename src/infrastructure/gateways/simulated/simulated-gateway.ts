@@ -13,6 +13,8 @@ import type {
   GatewayAnswer,
   MovementRequest,
   PaymentGateway,
+  PictureAnswer,
+  PictureRequest,
 } from "../../../application/ports/payment-gateway";
 import type { OperationKind } from "../../../domain/payment/operation";
 import type {
@@ -28,8 +30,10 @@ import type {
 import { behave, serverError, timedOut, type Received } from "./behave";
 import { differences } from "./differences";
 import { lookUp } from "./look-up";
+import { doElsewhereLater } from "./elsewhere";
 import { carryOutDue, moveMoney, record } from "./move-money";
-import { parsePaymentMethodToken } from "./payment-method-token";
+import { pictureOf } from "./picture-of";
+import { parsePaymentMethodToken, type PaymentMethodToken } from "./payment-method-token";
 
 export interface SimulatedGatewayOptions {
   readonly ledger: GatewayLedger;
@@ -94,6 +98,17 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
         },
         { gatewayKey },
       );
+    } catch (error) {
+      return { outcome: "unknown", reason: ledgerFailed(error) };
+    }
+  }
+
+  async picture(request: PictureRequest): Promise<PictureAnswer> {
+    const { paymentId, authorizationReference } = request;
+    try {
+      return await this.upToDate(paymentId, (tables) => pictureOf(tables, request, this.clock.now()), {
+        authorizationReference,
+      });
     } catch (error) {
       return { outcome: "unknown", reason: ledgerFailed(error) };
     }
@@ -188,10 +203,25 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
     }
     const meant = token?.actsOn === request.kind && token.behaviour.does !== "ok";
     const first = meant && !(await tables.knowsOperation(request.operationId));
-    return behave(tables, request, first ? token.behaviour : { does: "ok" }, {
+    const received = await behave(tables, request, first ? token.behaviour : { does: "ok" }, {
       now: this.clock.now(),
       timeoutMs: this.timeoutMs,
     });
+    if (token?.actsOn === request.kind) await this.letOthersAct(tables, request, token, received);
+    return received;
+  }
+
+  /** What others do after this operation, if it has succeeded, is in the books from now on. */
+  private async letOthersAct(
+    tables: GatewayTables,
+    { paymentId, amount, authorizationReference }: LedgerRequest,
+    { elsewhere }: PaymentMethodToken,
+    received: Received,
+  ): Promise<void> {
+    if (elsewhere === undefined || !("answer" in received) || received.answer.outcome !== "succeeded") return;
+    const reference = authorizationReference ?? received.answer.reference;
+    const dueAt = new Date(this.clock.now().getTime() + elsewhere.ms);
+    await doElsewhereLater(tables, { paymentId, amount, reference }, elsewhere, dueAt);
   }
 
   /** The same key came before. */

@@ -17,7 +17,7 @@ export const MERCHANT = "holdfast_merchant";
 export type Sought = Pick<FindRequest, "operationId" | "paymentId" | "amount">;
 
 /** Cancelled by Stripe itself, because nobody captured in time. */
-const ENDED_BY_ITSELF = new Set(["automatic", "expired"]);
+export const ENDED_BY_ITSELF = new Set(["automatic", "expired"]);
 
 export function authorizeEvidence(intent: PaymentIntentSeen, sought: Sought): FindAnswer {
   const other = differences(intent, intent.amount, operationIdIn.authorize, sought);

@@ -7,7 +7,14 @@ import {
   refundEvidence,
   voidEvidence,
 } from "./stripe-evidence";
-import { seePaymentIntent, seeRefund, type PaymentIntentSeen } from "./stripe-objects";
+import {
+  seeDispute,
+  seePaymentIntent,
+  seeRefund,
+  type DisputeSeen,
+  type PaymentIntentSeen,
+  type RefundSeen,
+} from "./stripe-objects";
 
 /** A hundred each: no payment has more refunds than that. */
 const REFUND_PAGES = 5;
@@ -99,6 +106,45 @@ export async function findRefund(
     after = last.id;
   }
   return { outcome: "unknown", reason: "too many refunds to look through" };
+}
+
+/** Null: not all of them, and what is missing may be what matters. */
+export async function allRefunds(
+  stripe: Stripe.Stripe,
+  intentId: string,
+  timeout: TimeLeft,
+): Promise<readonly RefundSeen[] | null> {
+  return allOf(seeRefund, (after) =>
+    stripe.refunds.list({ payment_intent: intentId, limit: 100, ...after }, { timeout: timeout() }),
+  );
+}
+
+export async function allDisputes(
+  stripe: Stripe.Stripe,
+  intentId: string,
+  timeout: TimeLeft,
+): Promise<readonly DisputeSeen[] | null> {
+  return allOf(seeDispute, (after) =>
+    stripe.disputes.list({ payment_intent: intentId, limit: 100, ...after }, { timeout: timeout() }),
+  );
+}
+
+async function allOf<Seen extends { readonly id: string }>(
+  see: (value: unknown) => Seen | null,
+  page: (after: { starting_after?: string }) => Promise<{ data: unknown[]; has_more: boolean }>,
+): Promise<readonly Seen[] | null> {
+  const all: Seen[] = [];
+  for (let pages = 1; pages <= REFUND_PAGES; pages += 1) {
+    const last = all.at(-1);
+    const answer = await page(last === undefined ? {} : { starting_after: last.id });
+    for (const value of answer.data) {
+      const seen = see(value);
+      if (seen === null) return null;
+      all.push(seen);
+    }
+    if (!answer.has_more) return all;
+  }
+  return null;
 }
 
 /**

@@ -11,6 +11,8 @@ import type {
   GatewayAnswer,
   MovementRequest,
   PaymentGateway,
+  PictureAnswer,
+  PictureRequest,
 } from "../../../application/ports/payment-gateway";
 import { formatMoney } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/payment/operation";
@@ -36,6 +38,7 @@ import {
   evidenceOf,
 } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
+import { drawPicture } from "./stripe-picture";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
 import { StripeEventList } from "./events/stripe-event-list";
 import { StripeTransport } from "./stripe-transport";
@@ -171,6 +174,14 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     }
     try {
       return await findByObjects(this.stripe, request, timeout);
+    } catch (error) {
+      return { outcome: "unknown", reason: meaningOf(error).reason };
+    }
+  }
+
+  async picture(request: PictureRequest): Promise<PictureAnswer> {
+    try {
+      return await drawPicture(this.stripe, request, timeLeft(request.timeoutMs));
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }

@@ -38,6 +38,18 @@ const refund = z.object({
   failure_reason: z.string().nullish(),
 });
 
+const dispute = z.object({
+  object: z.literal("dispute"),
+  id: z.string().min(1),
+  status: z.string(),
+  amount: minorUnits,
+  currency: z.string(),
+  reason: z.string(),
+  evidence_details: z.object({ due_by: z.number().int().nullish() }).nullish(),
+});
+
+const disputedCharge = z.object({ latest_charge: z.object({ disputed: z.literal(true) }) });
+
 const captureDeadline = z.object({
   latest_charge: z.object({
     payment_method_details: z.object({ card: z.object({ capture_before: z.number().int() }) }),
@@ -47,13 +59,22 @@ const captureDeadline = z.object({
 export type PaymentIntentSeen = z.output<typeof paymentIntent> & {
   /** When Stripe lets an authorization go by itself. Only there when the charge is expanded. */
   readonly captureBefore: Date | null;
+  /** Likewise. */
+  readonly isDisputed: boolean;
 };
 export type RefundSeen = z.output<typeof refund>;
+export type DisputeSeen = z.output<typeof dispute>;
 
 /** Null for what is no such object. */
 export function seePaymentIntent(value: unknown): PaymentIntentSeen | null {
   const seen = paymentIntent.safeParse(value).data;
-  return seen === undefined ? null : { ...seen, captureBefore: seeCaptureDeadline(value) };
+  if (seen === undefined) return null;
+  const isDisputed = disputedCharge.safeParse(value).success;
+  return { ...seen, captureBefore: seeCaptureDeadline(value), isDisputed };
+}
+
+export function seeDispute(value: unknown): DisputeSeen | null {
+  return dispute.safeParse(value).data ?? null;
 }
 
 export function seeRefund(value: unknown): RefundSeen | null {

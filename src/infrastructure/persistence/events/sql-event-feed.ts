@@ -1,6 +1,7 @@
 import { sql, type CompiledQuery } from "kysely";
 import type { EventFeed, FeedPage, FeedQuery } from "../../../application/ports/events/event-feed";
 import { InvalidCursorError } from "../../../application/ports/payment-repository";
+import { PreparedQuery } from "../sql/prepared-query";
 import type { SqlDatabase } from "../sql/sql-database";
 import { publicEventColumns, toFeedEvent } from "./public-event-rows";
 import type { PublicationsHeard } from "./publications-heard";
@@ -15,12 +16,25 @@ interface Examined {
 
 /** Reading in the order of positions: what the SQL stores have in common. Where positions come from, each knows itself. */
 export abstract class SqlEventFeed implements EventFeed {
+  /** As a range, in order: asked for the very position, PostgreSQL may go through all of the merchants' index. */
+  private readonly at: PreparedQuery<{ before: bigint; position: bigint }, { id: string }>;
+
   /** `byMerchant`: there is an index that leads to a merchant's events; else they are looked for among all. */
   protected constructor(
     private readonly database: SqlDatabase,
     private readonly heard: PublicationsHeard,
     private readonly indexes: { readonly byMerchant: boolean },
-  ) {}
+  ) {
+    this.at = new PreparedQuery((arg) =>
+      database.queries
+        .selectFrom("public_events")
+        .where("position", ">", arg("before"))
+        .where("position", "<=", arg("position"))
+        .orderBy("position")
+        .limit(1)
+        .select("id"),
+    );
+  }
 
   abstract latest(): Promise<number>;
 
@@ -38,6 +52,13 @@ export abstract class SqlEventFeed implements EventFeed {
       return { events, through: last.position, isFull: true };
     const through = isSifted ? await this.examinedThrough(query, latest) : latest;
     return { events, through, isFull: through < latest };
+  }
+
+  async eventIdAt(position: number): Promise<string | null> {
+    const [row] = await this.database.rows(
+      this.at.with({ before: BigInt(position) - 1n, position: BigInt(position) }),
+    );
+    return row?.id ?? null;
   }
 
   get published(): number {

@@ -35,6 +35,10 @@ export class InMemoryEventFeed implements EventFeed {
     return this.events.length;
   }
 
+  async eventIdAt(position: number): Promise<string | null> {
+    return this.events[position - 1]?.id ?? null;
+  }
+
   async read({ after, merchant, paymentId, types, limit }: FeedQuery): Promise<FeedPage> {
     const latest = this.events.length;
     if (after > latest) throw new InvalidCursorError("this position is none of this feed's yet");

@@ -34,6 +34,7 @@ export type GuardName =
   | "one_open_operation"
   | "one_succeeded_capture"
   | "one_operation_per_key"
+  | "one_operation_per_movement_elsewhere"
   | "captured_within_authorized"
   | "refunded_within_captured"
   | "one_event_per_sequence";
@@ -72,6 +73,12 @@ export const inMemoryGuards: readonly Guard[] = [
       ),
     ),
   ),
+  conflict("one_operation_per_movement_elsewhere", ({ operations }) => {
+    const elsewhere = operations
+      .filter(({ origin, gatewayReference }) => origin === "gateway" && gatewayReference !== null)
+      .map(({ kind, gatewayReference }) => `${kind} ${gatewayReference}`);
+    return new Set(elsewhere).size < elsewhere.length;
+  }),
   conflict(
     "captured_within_authorized",
     ({ payment, operations }) => total("capture", operations) > payment.facts.amount.amount,

@@ -241,8 +241,8 @@ function mergeOperations(stored: readonly Operation[], given: readonly Operation
 }
 
 function bondOf(operation: Operation): OperationBond {
-  const { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt } = operation;
-  return { id, paymentId, kind, idempotencyKey, fingerprint, amount, createdAt };
+  const { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt } = operation;
+  return { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt };
 }
 
 function matches(payment: Payment, query: PaymentQuery): boolean {

@@ -7,6 +7,7 @@ import { reviewsAreAskedAbout } from "./0006-reviews-are-asked-about";
 import { correctedSequenceKept } from "./0007-corrected-sequence";
 import { publicEvents } from "./0008-public-events";
 import { webhooks } from "./0009-webhooks";
+import { movementsElsewhere } from "./0012-movements-elsewhere";
 import { gatewayHints } from "./0014-gateway-hints";
 import type { Migration } from "./migration";
 
@@ -21,5 +22,6 @@ export const migrations: readonly Migration[] = [
   correctedSequenceKept,
   publicEvents,
   webhooks,
+  movementsElsewhere,
   gatewayHints,
 ];

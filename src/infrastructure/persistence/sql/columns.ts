@@ -12,6 +12,7 @@ export const paymentChanging = [
   "expires_at",
   "updated_at",
   "event_count",
+  "disputes",
 ] as const satisfies readonly (keyof WrittenPaymentRow)[];
 
 /** What it is, from its first row on: every column that does not change. */
@@ -39,6 +40,7 @@ const operationFixed = columns<Column<keyof OperationBond> | "merchant_id" | "po
   merchant_id: true,
   position: true,
   kind: true,
+  origin: true,
   idempotency_key: true,
   fingerprint: true,
   amount: true,

@@ -2,6 +2,7 @@ import { restored } from "../../../domain/payment/restored";
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../../domain/identifiers";
 import type { Currency } from "../../../domain/money";
 import type { Operation } from "../../../domain/payment/operation";
+import type { SeenDispute } from "../../../domain/payment/picture/gateway-picture";
 import type { Payment } from "../../../domain/payment/payment";
 import { visibleStatus } from "../../../domain/payment/payment";
 import type { PaymentEvent } from "../../../domain/payment/events";
@@ -48,6 +49,7 @@ function toPayment(row: WrittenPaymentRow, operations: readonly Operation[]): Pa
     expiresAt: toDate(row.expires_at),
     updatedAt: toDate(row.updated_at),
     operations,
+    disputes: toDisputes(row.disputes),
     eventCount: Number(row.event_count),
   });
 }
@@ -57,6 +59,7 @@ function toOperation(row: JoinedRow): Operation {
     id: row.o_id as OperationId,
     paymentId: row.id as PaymentId,
     kind: row.o_kind as Operation["kind"],
+    origin: row.o_origin as Operation["origin"],
     idempotencyKey: row.o_idempotency_key as IdempotencyKey | null,
     fingerprint: row.o_fingerprint,
     amount: row.o_amount,
@@ -100,6 +103,7 @@ export function paymentRow(payment: Payment, version: number): WrittenPaymentRow
     expires_at: toMs(facts.expiresAt),
     updated_at: toMs(facts.updatedAt),
     event_count: BigInt(facts.eventCount),
+    disputes: disputesText(facts.disputes),
   };
 }
 
@@ -110,6 +114,7 @@ export function operationRow(operation: Operation, merchant: MerchantId, positio
     merchant_id: merchant,
     position: BigInt(position),
     kind: operation.kind,
+    origin: operation.origin,
     idempotency_key: operation.idempotencyKey,
     fingerprint: operation.fingerprint,
     amount: operation.amount,
@@ -128,6 +133,30 @@ export function operationRow(operation: Operation, merchant: MerchantId, positio
     settled_sequence: toBigintOrNull(operation.settledSequence),
     corrected_sequence: toBigintOrNull(operation.correctedSequence),
   };
+}
+
+type DisputeText = Omit<SeenDispute, "amount" | "dueBy"> & {
+  readonly amount: string;
+  readonly dueBy: string | null;
+};
+
+function toDisputes(text: string): readonly SeenDispute[] {
+  return (JSON.parse(text) as readonly DisputeText[]).map((dispute) => ({
+    ...dispute,
+    amount: BigInt(dispute.amount),
+    dueBy: dispute.dueBy === null ? null : new Date(dispute.dueBy),
+  }));
+}
+
+function disputesText(disputes: readonly SeenDispute[]): string {
+  const kept = disputes.map(({ id, status, amount, reason, dueBy }): DisputeText => ({
+    id,
+    status,
+    amount: amount.toString(),
+    reason,
+    dueBy: dueBy?.toISOString() ?? null,
+  }));
+  return JSON.stringify(kept);
 }
 
 export function eventRow(event: PaymentEvent, paymentId: PaymentId): EventRow {

@@ -38,6 +38,8 @@ export interface PaymentTable {
   expires_at: bigint;
   updated_at: bigint;
   event_count: bigint;
+  /** A JSON array. */
+  disputes: string;
 }
 
 export interface OperationTable {
@@ -47,6 +49,7 @@ export interface OperationTable {
   /** 0, 1, 2, … in the order in which the payment's operations began. */
   position: bigint;
   kind: string;
+  origin: string;
   idempotency_key: string | null;
   fingerprint: string;
   amount: bigint;

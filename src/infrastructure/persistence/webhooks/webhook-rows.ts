@@ -1,9 +1,9 @@
 import type {
   DeliveryStatus,
-  EndpointChange,
-  NewDelivery,
   WebhookDelivery,
-} from "../../../application/ports/events/webhook-store";
+} from "../../../application/ports/events/webhook-delivery-store";
+import type { EndpointChange } from "../../../application/ports/events/webhook-endpoint-store";
+import type { NewDelivery } from "../../../application/ports/events/webhook-fan-out-store";
 import type { AttemptFailure } from "../../../application/ports/events/webhook-sender";
 import type { MerchantId } from "../../../domain/identifiers";
 import type {
@@ -16,7 +16,7 @@ import type {
 import { toDate, toDateOrNull, toMs } from "../sql/payment-rows";
 import type { WebhookDeliveryRow, WebhookEndpointRow } from "./webhook-tables";
 
-type EndpointColumns = Omit<WebhookEndpointRow, "starts_after" | "deleted_at">;
+export type EndpointRow = Omit<WebhookEndpointRow, "starts_after" | "deleted_at">;
 
 export const endpointColumns = [
   "id",
@@ -34,7 +34,7 @@ export const endpointColumns = [
   "disabled_reason",
   "failing_since",
   "failed_at",
-] as const satisfies readonly (keyof EndpointColumns)[];
+] as const satisfies readonly (keyof EndpointRow)[];
 
 export const newDeliveryColumns = [
   "id",
@@ -65,7 +65,7 @@ export const deliveryColumns = [
 
 export type DeliveryRow = Pick<WebhookDeliveryRow, (typeof deliveryColumns)[number]>;
 
-export function toEndpoint(row: EndpointColumns): WebhookEndpoint {
+export function toEndpoint(row: EndpointRow): WebhookEndpoint {
   const { previous_secret: previous, previous_until: until, disabled_at: disabledAt } = row;
   return {
     id: row.id as WebhookEndpointId,
@@ -86,11 +86,11 @@ export function toEndpoint(row: EndpointColumns): WebhookEndpoint {
   };
 }
 
-function toFailing({ failing_since: since, failed_at: last }: EndpointColumns): Failing | null {
+function toFailing({ failing_since: since, failed_at: last }: EndpointRow): Failing | null {
   return since === null || last === null ? null : { since: toDate(since), last: toDate(last) };
 }
 
-export function endpointRow(endpoint: WebhookEndpoint): EndpointColumns {
+export function endpointRow(endpoint: WebhookEndpoint): EndpointRow {
   const { id, merchant, createdAt, updatedAt, failing } = endpoint;
   return {
     id,
@@ -99,7 +99,7 @@ export function endpointRow(endpoint: WebhookEndpoint): EndpointColumns {
     failing_since: failing === null ? null : toMs(failing.since),
     failed_at: failing === null ? null : toMs(failing.last),
     ...(changedColumns({ ...endpoint, updatedAt }) as Pick<
-      EndpointColumns,
+      EndpointRow,
       | "url"
       | "types"
       | "description"
@@ -115,7 +115,7 @@ export function endpointRow(endpoint: WebhookEndpoint): EndpointColumns {
 }
 
 /** Only what is to be changed. Who is enabled again begins without a past. */
-export function changedColumns(change: EndpointChange): Partial<EndpointColumns> {
+export function changedColumns(change: EndpointChange): Partial<EndpointRow> {
   const { url, types, description, ordered, secrets, disabled, updatedAt } = change;
   return {
     updated_at: toMs(updatedAt),
@@ -140,6 +140,10 @@ export function changedColumns(change: EndpointChange): Partial<EndpointColumns>
   };
 }
 
+export function lineOf({ endpointId, line }: Pick<NewDelivery, "endpointId" | "line">): string {
+  return `${endpointId} ${line}`;
+}
+
 export function newDeliveryRow(delivery: NewDelivery): NewDeliveryRow {
   return {
     id: delivery.id,
@@ -147,7 +151,7 @@ export function newDeliveryRow(delivery: NewDelivery): NewDeliveryRow {
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     event_at: toMs(delivery.eventAt),
-    line: `${delivery.endpointId} ${delivery.line}`,
+    line: lineOf(delivery),
     position: BigInt(delivery.position),
     body: delivery.body,
     created_at: toMs(delivery.createdAt),

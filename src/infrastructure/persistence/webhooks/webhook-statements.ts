@@ -1,16 +1,11 @@
 import { sql, type RawBuilder } from "kysely";
 import { QUIET_MS } from "../../../domain/webhooks/webhook-endpoint";
-import type { Settlement } from "../../../application/ports/events/webhook-store";
+import type { Settlement } from "../../../application/ports/events/webhook-delivery-queue";
 import { toMs } from "../sql/payment-rows";
-import { endpointColumns, newDeliveryColumns } from "./webhook-rows";
+import { lineOf } from "./webhook-rows";
 
 export const names = (columns: readonly string[], table?: string): RawBuilder<unknown> =>
   sql.join(columns.map((column) => sql.ref(table === undefined ? column : `${table}.${column}`)));
-
-/** A delivery as it is lent, with its endpoint beside it. */
-export const lentColumns: RawBuilder<unknown> = sql`${names([...newDeliveryColumns, "attempts"], "d")}, ${sql.join(
-  endpointColumns.map((column) => sql`${sql.ref(`e.${column}`)} AS ${sql.ref(`e_${column}`)}`),
-)}`;
 
 /** Each endpoint that anything is pending for, found by as many looks into the index as there are of them. */
 export const waitingEndpoints = sql`waiting(endpoint_id) AS (
@@ -29,7 +24,7 @@ export const isFirstInLine = sql`NOT EXISTS (SELECT 1 FROM webhook_deliveries b
 export interface SettlementArgs {
   readonly id: string;
   readonly endpoint: string;
-  readonly owner: string;
+  readonly line: string;
   readonly status: string;
   readonly due: bigint | null;
   readonly settled: bigint | null;
@@ -38,7 +33,6 @@ export interface SettlementArgs {
   readonly failure: string | null;
   readonly answer: string;
   readonly took: bigint;
-  readonly isDelivered: bigint;
   readonly isSettled: bigint;
   /** From when on those behind it are worth a look. */
   readonly lineDue: bigint;
@@ -53,21 +47,15 @@ export interface SettlementArgs {
   readonly eventContent: string | null;
 }
 
-export function settlementArgs({
-  owner,
-  deliveryId,
-  endpointId,
-  attempt,
-  next,
-  disable,
-}: Settlement): SettlementArgs {
+export function settlementArgs(settlement: Settlement): SettlementArgs {
+  const { deliveryId, endpointId, attempt, next, disable } = settlement;
   const isSettled = typeof next === "string";
   const failingSince = disable?.ifFailingSince ?? null;
   const at = toMs(attempt.at);
   return {
     id: deliveryId,
     endpoint: endpointId,
-    owner,
+    line: lineOf(settlement),
     status: isSettled ? next : "pending",
     due: isSettled ? null : toMs(next),
     settled: isSettled ? at : null,
@@ -76,7 +64,6 @@ export function settlementArgs({
     failure: attempt.failure,
     answer: attempt.answer,
     took: BigInt(attempt.tookMs),
-    isDelivered: next === "delivered" ? 1n : 0n,
     isSettled: isSettled ? 1n : 0n,
     lineDue: isSettled ? at : toMs(next),
     quietBefore: at - BigInt(QUIET_MS),

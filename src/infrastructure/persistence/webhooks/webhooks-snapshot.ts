@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseMerchantId } from "../../../domain/identifiers";
 import { parseWebhookDeliveryId, parseWebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
-import type { InMemoryWebhookStore } from "../memory/in-memory-webhook-store";
+import type { InMemoryWebhookStore } from "../memory/webhooks/in-memory-webhook-store";
 
 const instant = z.codec(z.iso.datetime(), z.date(), {
   decode: (text) => new Date(text),

@@ -12,6 +12,16 @@ export interface WirePayment {
   readonly reference: string | null;
   readonly expiresAt: string;
   readonly createdAt: string;
+  /** Servers of before have none. */
+  readonly disputes?: readonly WireDispute[];
+}
+
+interface WireDispute {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly reason: string;
+  readonly dueBy: string | null;
 }
 
 export interface WireOperation {
@@ -45,7 +55,13 @@ export function paymentText(payment: WirePayment): string {
   if (amountRefunded > 0) lines.push(`refunded ${amountText(amountRefunded, payment)}`);
   if (status === "authorized") lines.push(`can be captured until ${expiresAt}`);
   if (reference !== null) lines.push(`reference ${reference}`);
+  for (const dispute of payment.disputes ?? []) lines.push(disputeText(dispute, payment));
   return lines.join("\n  ");
+}
+
+function disputeText({ id, status, amount, reason, dueBy }: WireDispute, payment: WirePayment): string {
+  const until = dueBy === null ? "" : `, evidence until ${dueBy}`;
+  return `dispute ${id}: ${status}, ${amountText(amount, payment)}, ${reason}${until}`;
 }
 
 /** One line of a payment's history: when, what, and everything that led to it. */

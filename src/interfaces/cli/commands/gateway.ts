@@ -39,7 +39,7 @@ export function gatewayCommand(context: CommandContext): Command {
   gateway
     .command("observe")
     .description(
-      "ask the gateway again about finished operations, and correct a refund that failed after it had succeeded; moves no money",
+      "compare a payment with the gateway's view of it, and write down what differs: refunds that failed later, movements that others made, disputes; moves no money",
     )
     .argument("<payment>", "the payment's id")
     .addHelpText("after", "\nExample:\n  $ holdfast gateway observe 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n")

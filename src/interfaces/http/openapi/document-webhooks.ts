@@ -34,7 +34,10 @@ function delivery(type: (typeof publicEventTypes)[number]): object {
     responses: {
       "2XX": { description: "Taken. Answer within 15 s." },
       "410": { description: "There will be nobody any more: the endpoint is disabled." },
-      default: { description: "Not taken, redirects included: it is sent again, ten times over three days." },
+      default: {
+        description:
+          "Not taken, redirects included: it is sent again, ten times in all, over about 76 hours.",
+      },
     },
   };
 }

@@ -1,3 +1,4 @@
+import { cursorAt, writeEventCursor } from "../endpoints/events/event-cursor";
 import { problemKind, type ProblemCode } from "../problems/problem-table";
 
 /** An exchange that the document shows. A test sends each of them, and gets the answer that is written here. */
@@ -42,6 +43,7 @@ function payment(change: object = {}) {
     updatedAt: AT,
     captures: [] as object[],
     refunds: [] as object[],
+    disputes: [] as object[],
     ...change,
   };
 }
@@ -49,6 +51,7 @@ function payment(change: object = {}) {
 function operation(change: object = {}) {
   return {
     id: OPERATION,
+    origin: "holdfast",
     status: "succeeded",
     amount: 1250,
     failureCode: null,
@@ -510,7 +513,7 @@ export const examples = [
           },
         },
       ],
-      nextCursor: "ZTE",
+      nextCursor: writeEventCursor(cursorAt({ position: 1, id: OPERATION })),
       hasMore: false,
     },
   },

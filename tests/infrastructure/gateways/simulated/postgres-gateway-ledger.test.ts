@@ -148,6 +148,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       const gateway = await gatewayOfAnInstance();
       await gateway.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
       await query("DROP TABLE holdfast_gateway.gateway_versions");
+      await query("DROP INDEX holdfast_gateway.gateway_entries_payment");
       await query("UPDATE holdfast_gateway.gateway_schema SET version = 1");
       const other = await gatewayOfAnInstance();
       expect(await other.find({ ...movement("a", ""), kind: "authorize" })).toMatchObject({

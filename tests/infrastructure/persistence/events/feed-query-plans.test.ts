@@ -37,6 +37,7 @@ describe("with many events, no question to the feed of SQLite reads a whole tabl
       };
       const feed: EventFeed = new SqliteEventFeed(sqlite, new PublicationsHeard());
       await feed.read({ after: 10, limit: 20, ...query });
+      expect(await feed.eventIdAt(11)).toBe("e11");
       const steps = asked.flatMap(({ sql, parameters }) =>
         (
           sqlite.all(CompiledQuery.raw(`EXPLAIN QUERY PLAN ${sql}`, [...parameters])) as { detail: string }[]
@@ -85,6 +86,7 @@ describeWithPostgresSchemas(
           return rows(one);
         };
         await feed.read({ after: 10, limit: 20, ...query });
+        expect(await feed.eventIdAt(11)).toBe("e11");
         const plans: string[] = [];
         for (const { sql, parameters } of asked) {
           const explained = await operator.query<{ "QUERY PLAN": string }>(
@@ -94,6 +96,7 @@ describeWithPostgresSchemas(
           plans.push(explained.rows.map((step) => step["QUERY PLAN"]).join("\n"));
         }
         const [state, ...reads] = plans;
+        expect(reads.pop()).toContain("public_events_in_order");
         expect(state).toContain("public_events_without_position");
         expect(state).not.toContain("Seq Scan");
         await operator.query("ANALYZE public_events");

@@ -10,6 +10,8 @@ import type {
   GatewayAnswer,
   MovementRequest,
   PaymentGateway,
+  PictureAnswer,
+  PictureRequest,
   RecordedAnswer,
 } from "../../../../src/application/ports/payment-gateway";
 import type { OperationKind } from "../../../../src/domain/payment/operation";
@@ -37,6 +39,7 @@ export interface GatewayOptions {
   readonly moodiness: () => number;
   /** Then it carries out a key that it had before as if it were new. */
   readonly forgetsKeysAfterMs: number;
+  readonly drawsPictures?: boolean;
 }
 
 interface Undecided {
@@ -49,6 +52,7 @@ interface Undecided {
 /** The simulated gateway, and what becomes of money there without anybody's asking. All of it is in its books. */
 export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs: number;
+  readonly drawsPictures: boolean;
   /** Keys whose movement succeeded and was undone since. */
   private readonly undone = new Set<string>();
   /** Authorizations whose money was taken in the gateway's dashboard. */
@@ -58,6 +62,7 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   private undecided: Undecided[] = [];
 
   constructor(private readonly options: GatewayOptions) {
+    this.drawsPictures = options.drawsPictures === true;
     this.remembersKeysForMs = Math.min(options.gateway.remembersKeysForMs, options.forgetsKeysAfterMs);
   }
 
@@ -87,6 +92,11 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
     await this.decideWhatIsDue();
     if (this.isMoody()) return { outcome: "mismatch", evidence: "found under another customer" };
     return this.options.gateway.find(request);
+  }
+
+  async picture(request: PictureRequest): Promise<PictureAnswer> {
+    await this.decideWhatIsDue();
+    return this.options.gateway.picture(request);
   }
 
   lookupAuthorization(request: LookupRequest): Promise<LookupAnswer> {

@@ -48,6 +48,8 @@ export interface GatewayTables {
   knowsOperation(operationId: string): Promise<boolean>;
   /** Entries of this payment that are due by then, the longest due first. */
   dueEntries(paymentId: string, now: Date): Promise<readonly LedgerEntry[]>;
+  /** All of this payment, by their keys. */
+  entries(paymentId: string): Promise<readonly LedgerEntry[]>;
   authorization(reference: string): Promise<LedgerAuthorization | null>;
   putAuthorization(authorization: LedgerAuthorization): Promise<void>;
   appendMove(move: GatewayMove): Promise<void>;

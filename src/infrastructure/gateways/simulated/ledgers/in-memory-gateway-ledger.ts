@@ -11,6 +11,8 @@ import {
 } from "./gateway-ledger";
 import { snapshotOf, type GatewaySnapshot, restoreSnapshot } from "./gateway-snapshot";
 
+const byKey = (a: LedgerEntry, b: LedgerEntry) => (a.gatewayKey < b.gatewayKey ? -1 : 1);
+
 /**
  * Excludes the callers of this process from each other.
  * Survives nothing, but can be taken along as a snapshot.
@@ -98,6 +100,8 @@ export class InMemoryGatewayLedger implements GatewayLedger {
       },
       knowsOperation: async (operationId) => this.operations.has(operationId),
       dueEntries: async (paymentId, now) => this.due(now).filter((entry) => entry.paymentId === paymentId),
+      entries: async (paymentId) =>
+        [...this.entries.values()].filter((entry) => entry.paymentId === paymentId).sort(byKey),
       authorization: async (reference) => this.authorizations.get(reference) ?? null,
       putAuthorization: async (authorization) => {
         const { reference } = authorization;

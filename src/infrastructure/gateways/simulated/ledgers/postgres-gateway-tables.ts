@@ -22,19 +22,22 @@ export class PostgresGatewayTables implements GatewayTables {
   readonly newEntries = new Map<string, LedgerEntry>();
   readonly newAuthorizations = new Map<string, LedgerAuthorization>();
   readonly newMoves: GatewayMove[] = [];
-  private readonly entries = new Map<string, LedgerEntry | null>();
+  private readonly known = new Map<string, LedgerEntry | null>();
   private readonly authorizations = new Map<string, LedgerAuthorization | null>();
 
   constructor(
-    private readonly stored: Pick<GatewayTables, "entry" | "knowsOperation" | "authorization" | "moves">,
+    private readonly stored: Pick<
+      GatewayTables,
+      "entry" | "entries" | "knowsOperation" | "authorization" | "moves"
+    >,
     fetched: FetchedRow,
     private readonly looksAt: LooksAt,
   ) {
     // Asked for, so known, if only to be missing.
-    if (looksAt.gatewayKey !== undefined) this.entries.set(looksAt.gatewayKey, null);
+    if (looksAt.gatewayKey !== undefined) this.known.set(looksAt.gatewayKey, null);
     if (typeof looksAt.authorizationReference === "string")
       this.authorizations.set(looksAt.authorizationReference, null);
-    for (const entry of (fetched.entries ?? []).map(toEntry)) this.entries.set(entry.gatewayKey, entry);
+    for (const entry of (fetched.entries ?? []).map(toEntry)) this.known.set(entry.gatewayKey, entry);
     for (const authorization of (fetched.authorizations ?? []).map(toAuthorization))
       this.authorizations.set(authorization.reference, authorization);
   }
@@ -44,25 +47,32 @@ export class PostgresGatewayTables implements GatewayTables {
   }
 
   async entry(gatewayKey: string): Promise<LedgerEntry | null> {
-    const known = this.entries.get(gatewayKey);
+    const known = this.known.get(gatewayKey);
     return known === undefined ? this.stored.entry(gatewayKey) : known;
   }
 
   async putEntry(entry: LedgerEntry): Promise<void> {
-    this.entries.set(entry.gatewayKey, entry);
+    this.known.set(entry.gatewayKey, entry);
     this.newEntries.set(entry.gatewayKey, entry);
   }
 
   async knowsOperation(operationId: string): Promise<boolean> {
-    const known = [...this.entries.values()].some((entry) => entry?.operationId === operationId);
+    const known = [...this.known.values()].some((entry) => entry?.operationId === operationId);
     return known || (operationId !== this.looksAt.operationId && this.stored.knowsOperation(operationId));
   }
 
   async dueEntries(paymentId: string, now: Date): Promise<readonly LedgerEntry[]> {
-    return [...this.entries.values()]
+    return [...this.known.values()]
       .filter((entry) => entry !== null)
       .filter((entry) => entry.paymentId === paymentId && dueAtMs(entry) <= now.getTime())
       .sort((a, b) => dueAtMs(a) - dueAtMs(b) || (a.gatewayKey < b.gatewayKey ? -1 : 1));
+  }
+
+  async entries(paymentId: string): Promise<readonly LedgerEntry[]> {
+    const stored = await this.stored.entries(paymentId);
+    const added = [...this.newEntries.values()].filter((entry) => entry.paymentId === paymentId);
+    const all = new Map([...stored, ...added].map((entry) => [entry.gatewayKey, entry]));
+    return [...all.values()].sort((a, b) => (a.gatewayKey < b.gatewayKey ? -1 : 1));
   }
 
   async authorization(reference: string): Promise<LedgerAuthorization | null> {

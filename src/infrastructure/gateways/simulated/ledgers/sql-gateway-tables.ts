@@ -55,6 +55,14 @@ export class SqlGatewayTables implements GatewayTables {
     return rows.map(toEntry);
   }
 
+  async entries(paymentId: string): Promise<readonly LedgerEntry[]> {
+    const rows = await this.run(
+      `SELECT * FROM ${this.schema}gateway_entries WHERE payment_id = ? ORDER BY gateway_key`,
+      paymentId,
+    );
+    return rows.map(toEntry);
+  }
+
   async authorization(reference: string): Promise<LedgerAuthorization | null> {
     const [row] = await this.run(
       `SELECT * FROM ${this.schema}gateway_authorizations WHERE reference = ?`,

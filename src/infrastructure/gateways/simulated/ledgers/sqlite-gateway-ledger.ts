@@ -6,8 +6,9 @@ import type { GatewayLedger, GatewayTables, MoveTotals } from "./gateway-ledger"
 import { integer, type Row, type SqlValue } from "./sql-gateway-rows";
 import { selectDuePayments, selectTotals, SqlGatewayTables, type SqlRunner } from "./sql-gateway-tables";
 
-const SCHEMA_VERSION = 1n;
-const SCHEMA = `
+/** In order. Once released, a step never changes: a correction is the next one. */
+const STEPS: readonly string[] = [
+  `
   CREATE TABLE gateway_entries (
     gateway_key TEXT PRIMARY KEY, operation_id TEXT NOT NULL, payment_id TEXT NOT NULL, kind TEXT NOT NULL,
     amount INTEGER NOT NULL, currency TEXT NOT NULL, authorization_reference TEXT, payment_method TEXT,
@@ -24,8 +25,9 @@ const SCHEMA = `
     sequence INTEGER PRIMARY KEY, payment_id TEXT NOT NULL, kind TEXT NOT NULL, gateway_key TEXT NOT NULL,
     amount INTEGER NOT NULL, currency TEXT NOT NULL, at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX gateway_moves_payment ON gateway_moves (payment_id, sequence);
-`;
+  CREATE INDEX gateway_moves_payment ON gateway_moves (payment_id, sequence);`,
+  `CREATE INDEX gateway_entries_payment ON gateway_entries (payment_id, gateway_key);`,
+];
 
 /**
  * Excludes, by SQLite's write lock, everybody who uses the same file, in this process and in others.
@@ -92,18 +94,20 @@ export class SqliteGatewayLedger implements GatewayLedger {
   }
 
   private async migrate(path: string): Promise<void> {
-    const isMade = await this.database.transaction(() => {
+    const isChanged = await this.database.transaction(() => {
       const [row] = this.all("PRAGMA user_version");
-      const version = row === undefined ? 0n : integer(row, "user_version");
-      if (version > SCHEMA_VERSION) {
+      const version = row === undefined ? 0 : Number(integer(row, "user_version"));
+      if (version > STEPS.length) {
         throw new Error(
-          `${path} was written by a newer Holdfast (schema ${version}, this one knows ${SCHEMA_VERSION})`,
+          `${path} was written by a newer Holdfast (schema ${version}, this one knows ${STEPS.length})`,
         );
       }
-      if (version === 0n) this.database.execute(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}`);
-      return version === 0n;
+      const missing = STEPS.slice(version);
+      if (missing.length === 0) return false;
+      this.database.execute(`${missing.join("\n")} PRAGMA user_version = ${STEPS.length}`);
+      return true;
     });
-    if (isMade) this.database.checkpoint();
+    if (isChanged) this.database.checkpoint();
   }
 
   private all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { publicEventTypes } from "../../../../application/public-events/public-event";
 import { answerSchema } from "../../openapi/schema-names";
 import { idOut, instantOut } from "../../requests/wire-values";
-import { operationAnswer, operationKind, paymentAnswer } from "../payments/payment-answers";
+import { disputeAnswer, operationAnswer, operationKind, paymentAnswer } from "../payments/payment-answers";
 
 export const publicEventAnswer = answerSchema(
   "Event",
@@ -14,12 +14,13 @@ export const publicEventAnswer = answerSchema(
       .looseObject({
         payment: paymentAnswer.optional(),
         operation: operationAnswer.extend({ kind: operationKind }).nullable().optional(),
+        dispute: disputeAnswer.optional(),
         sequence: z.int().min(1).optional(),
       })
       .meta({
         description:
-          "`payment`: as it was then. `operation`: the movement that is meant, or null. `sequence`: 1, 2, 3, … within the " +
-          "payment. What is no payment's has other members.",
+          "`payment`: as it was then. `operation`: the movement that is meant, or null. `dispute`: the one that is meant, if " +
+          "the event is about one. `sequence`: 1, 2, 3, … within the payment. What is no payment's has other members.",
       }),
   }),
 );

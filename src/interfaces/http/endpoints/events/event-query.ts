@@ -3,6 +3,7 @@ import { budgets } from "../../../../application/time-budgets";
 import { publicEventTypes, type PublicEventType } from "../../../../application/public-events/public-event";
 import { parsePaymentId } from "../../../../domain/identifiers";
 import type { QueryCodes } from "../endpoint";
+import { NOT_OF_THIS_FEED } from "./event-cursor";
 
 /** As long as any request may take: proxies are set to wait a little longer. */
 const MAX_WAIT_SECONDS = budgets.httpMs / 1_000;
@@ -10,11 +11,11 @@ const MAX_WAIT_SECONDS = budgets.httpMs / 1_000;
 export const eventQuery = z.strictObject({
   after: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,40}$/, "is not a cursor")
+    .regex(/^[A-Za-z0-9_-]{1,40}$/, NOT_OF_THIS_FEED)
     .optional()
     .meta({
       description:
-        "`nextCursor` of the answer before. `latest`: only what comes from now on. Default: from the beginning.",
+        "`nextCursor` of the answer before, from this very feed. `latest`: only what comes from now on. Default: from the beginning.",
     }),
   types: z
     .string()

@@ -1,7 +1,7 @@
-import type { FeedPage, FeedQuery } from "../../../../application/ports/events/event-feed";
 import { publicEventWire } from "../../../../application/public-events/public-event";
-import { writeEventCursor } from "./event-cursor";
-import { nextEvents, type LendFeed } from "./next-events";
+import { InvalidCursorError } from "../../../../application/ports/payment-repository";
+import { cursorAt, writeEventCursor, type EventCursor } from "./event-cursor";
+import { nextEvents, type EventQuery, type LendFeed, type NextEvents } from "./next-events";
 
 /** A connection on which nothing comes for longer is cut by common proxies, after 30 to 60 s. */
 const HEARTBEAT_MS = 15_000;
@@ -21,15 +21,23 @@ export interface StreamOptions {
  */
 export async function* eventStream(
   lend: LendFeed,
-  query: FeedQuery,
-  first: FeedPage,
+  query: EventQuery,
+  first: NextEvents,
   { signal, isStillKnown, heartbeatMs = HEARTBEAT_MS }: StreamOptions,
 ): AsyncGenerator<string, void, undefined> {
+  const goOn = (from: EventCursor): Promise<NextEvents | null> =>
+    nextEvents(lend, query, from, heartbeatMs, signal).catch((error: unknown) => {
+      if (error instanceof InvalidCursorError) return null;
+      throw error;
+    });
   yield `retry: ${RETRY_MS}\n${chunkOf(first)}`;
   let page = first;
   let knownAtMs = performance.now();
   while (!signal.aborted) {
-    page = await nextEvents(lend, { ...query, after: page.through }, heartbeatMs, signal);
+    const next = await goOn(page.next);
+    // Whoever comes back with this cursor is told why.
+    if (next === null) return;
+    page = next;
     if (performance.now() - knownAtMs >= heartbeatMs) {
       if (!(await isStillKnown())) return;
       knownAtMs = performance.now();
@@ -38,11 +46,11 @@ export async function* eventStream(
   }
 }
 
-function chunkOf({ events, through }: FeedPage): string {
-  if (events.length === 0) return `id: ${writeEventCursor(through)}\n\n`;
+function chunkOf({ events, next }: NextEvents): string {
+  if (events.length === 0) return `id: ${writeEventCursor(next)}\n\n`;
   return events
     .map((event) => {
-      const id = writeEventCursor(event.position);
+      const id = writeEventCursor(cursorAt(event));
       return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(publicEventWire(event))}\n\n`;
     })
     .join("");

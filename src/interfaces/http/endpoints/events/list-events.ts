@@ -1,15 +1,21 @@
 import { StoreUnavailableError, InvalidCursorError } from "../../../../application/ports/payment-repository";
-import type { FeedQuery } from "../../../../application/ports/events/event-feed";
 import { publicEventWire } from "../../../../application/public-events/public-event";
 import { untilCallerGoes, whileCallerWaits } from "../../requests/caller-goes";
 import { callerOf, contextOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import type { PaymentParts } from "../payments/payment-parts";
 import { eventFeedAnswer } from "./event-answers";
-import { notACursor, readEventCursor, writeEventCursor } from "./event-cursor";
+import {
+  BEFORE_THE_FIRST,
+  cursorIn,
+  notACursor,
+  readEventCursor,
+  writeEventCursor,
+  type EventCursor,
+} from "./event-cursor";
 import { eventQuery, eventQueryCodes } from "./event-query";
 import { eventStream } from "./event-stream";
-import { nextEvents, type LendFeed } from "./next-events";
+import { nextEvents, type EventQuery, type LendFeed } from "./next-events";
 
 const LAST_EVENT_ID = "Last-Event-ID";
 
@@ -49,15 +55,15 @@ export const listEvents = endpoint<PaymentParts>()({
     const wantsStream = request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
     const lastEventId = wantsStream ? request.get(LAST_EVENT_ID) : undefined;
     const parameter = lastEventId === undefined ? "after" : LAST_EVENT_ID;
-    const wanted: FeedQuery = {
-      after: await positionOf(lastEventId ?? given, parameter, lend),
+    const from = await startOf(lastEventId ?? given, parameter, lend);
+    const wanted: EventQuery = {
       limit,
       ...(operator ? {} : { merchant }),
       ...(types === undefined ? {} : { types }),
       ...(paymentId === undefined ? {} : { paymentId }),
     };
     const read = (withinMs: number, signal: AbortSignal) =>
-      nextEvents(lend, wanted, withinMs, signal).catch((error: unknown) => {
+      nextEvents(lend, wanted, from, withinMs, signal).catch((error: unknown) => {
         throw error instanceof InvalidCursorError ? notACursor(parameter) : error;
       });
 
@@ -85,14 +91,15 @@ export const listEvents = endpoint<PaymentParts>()({
       status: 200,
       body: {
         data: page.events.map(publicEventWire),
-        nextCursor: writeEventCursor(page.through),
+        nextCursor: writeEventCursor(page.next),
         hasMore: page.isFull,
       },
     };
   },
 });
 
-function positionOf(cursor: string | undefined, parameter: string, lend: LendFeed): Promise<number> | number {
-  if (cursor === undefined) return 0;
-  return cursor === "latest" ? lend((feed) => feed.latest()) : readEventCursor(cursor, parameter);
+async function startOf(cursor: string | undefined, parameter: string, lend: LendFeed): Promise<EventCursor> {
+  if (cursor === undefined) return BEFORE_THE_FIRST;
+  if (cursor !== "latest") return readEventCursor(cursor, parameter);
+  return lend(async (feed) => cursorIn(feed, await feed.latest()));
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
 import type { Observation, ObservePayment } from "../../../../application/use-cases/observe-payment";
 import { parseOperationId } from "../../../../domain/identifiers";
+import type { GatewayStatement } from "../../../../domain/payment/facts";
 import { gatewayKey } from "../../../../domain/payment/operation";
 import { answerSchema } from "../../openapi/schema-names";
 import { asCaller } from "../../requests/as-caller";
@@ -50,9 +51,9 @@ const observedAnswer = answerSchema(
           })
           .nullable()
           .meta({ description: "The gateway's answer now. Null if it was not asked." }),
-        result: z.enum(["agrees", "inconclusive", "corrected", "in_review", "not_asked"]).meta({
+        result: z.enum(["agrees", "inconclusive", "settled", "corrected", "in_review", "not_asked"]).meta({
           description:
-            "`corrected`: the gateway has taken a refund's success back, and the payment now shows it. `in_review`: the " +
+            "`settled`: it was open, and the gateway shows what became of it. `corrected`: the gateway has taken a refund's success back, and the payment now shows it. `in_review`: the " +
             "gateway's answer and the stored status cannot both be true, and a person decides. `inconclusive`: the " +
             "gateway's answer proves nothing about this operation.",
         }),
@@ -61,8 +62,8 @@ const observedAnswer = answerSchema(
           .nullable()
           .meta({
             description:
-              "`open`: the reconciler asks about it anyway. `not_sent`: it never reached the gateway. `made_elsewhere`: it was " +
-              "imported. `too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` continues.",
+              "`open`: the reconciler asks about it anyway. `not_sent`: it never reached the gateway. `made_elsewhere`: it has no " +
+              "key of ours to ask about: it was imported, or others made it at the gateway. `too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` continues.",
           }),
       }),
     ),
@@ -86,9 +87,11 @@ export const observePayment = endpoint<ObservationParts>()({
   path: "/gateway/payments/:paymentId/observe",
   operationId: "observePayment",
   tag: "Reviews",
-  summary: "Ask the gateway again about finished operations, and correct what it has taken back",
+  summary: "Compare a payment with the gateway's view of it, and write down what differs",
   description:
-    "Works with every gateway and sends no movement of money. A refund that failed at the gateway after it had " +
+    "Works with every gateway and sends no movement of money. Where the gateway shows a payment as a whole (Stripe and " +
+    "the simulated gateway do), an open operation is settled by it, movements that others made there become operations " +
+    "with `origin: gateway`, and disputes are taken over. A refund that failed at the gateway after it had " +
     "succeeded becomes `failed`, and a request with another key may refund again; its own key keeps its first answer. " +
     "Any other contradiction goes to review, and is listed at `/reviews`.",
   access: "operator",
@@ -130,6 +133,18 @@ function presentObservation(observation: Observation): z.output<typeof observedA
   if ("notAsked" in observation) {
     return { ...asStored, gateway: null, result: "not_asked", notAsked: observation.notAsked };
   }
-  const { outcome, ...said } = observation.seen;
-  return { ...asStored, gateway: { answer: outcome, ...said }, result: observation.result, notAsked: null };
+  const { seen, result } = observation;
+  return { ...asStored, gateway: presentStatement(seen), result, notAsked: null };
+}
+
+function presentStatement(seen: GatewayStatement) {
+  return {
+    answer: seen.outcome,
+    ...("reason" in seen ? { reason: seen.reason } : {}),
+    ...("evidence" in seen ? { evidence: seen.evidence } : {}),
+    ...("reference" in seen && seen.reference !== null && seen.reference !== undefined
+      ? { reference: seen.reference }
+      : {}),
+    ...("captured" in seen && seen.captured === true ? { captured: seen.captured } : {}),
+  };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { disputeStatuses } from "../../../../domain/payment/picture/gateway-picture";
 import { answerSchema } from "../../openapi/schema-names";
 import { amountOut, idOut, instantOut } from "../../requests/wire-values";
 import { labelsOut } from "./payment-labels";
@@ -21,6 +22,10 @@ export const operationAnswer = answerSchema(
   "Operation",
   z.strictObject({
     id: idOut,
+    origin: z.enum(["holdfast", "gateway"]).meta({
+      description:
+        "`gateway`: made at the gateway, for instance in its dashboard, and not by a request to this service.",
+    }),
     status: z.enum(["succeeded", "failed", "unknown"]).meta({
       description:
         "`unknown`: the gateway has not confirmed the outcome yet. It is resolved automatically, or a person decides with evidence.",
@@ -30,6 +35,19 @@ export const operationAnswer = answerSchema(
     needsReview: z.boolean().meta({ description: "Whether a person has to decide the outcome." }),
     createdAt: instantOut,
     settledAt: instantOut.nullable(),
+  }),
+);
+
+export const disputeAnswer = answerSchema(
+  "Dispute",
+  z.strictObject({
+    id: z.string().meta({ description: "The gateway's own." }),
+    status: z.enum(disputeStatuses).meta({
+      description: "`closed`: it ended without a decision.",
+    }),
+    amount: amountOut,
+    reason: z.string().meta({ description: "The gateway's own word." }),
+    dueBy: instantOut.nullable().meta({ description: "Until when the gateway takes evidence." }),
   }),
 );
 
@@ -55,6 +73,7 @@ export const paymentAnswer = answerSchema(
     updatedAt: instantOut,
     captures: z.array(operationAnswer),
     refunds: z.array(operationAnswer),
+    disputes: z.array(disputeAnswer),
   }),
 );
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { publicEventTypes } from "../../../../application/public-events/public-event";
-import type { WebhookDelivery } from "../../../../application/ports/events/webhook-store";
+import type { WebhookDelivery } from "../../../../application/ports/events/webhook-delivery-store";
 import type { WebhookEndpoint } from "../../../../domain/webhooks/webhook-endpoint";
 import { answerSchema } from "../../openapi/schema-names";
 import { idOut, instantOut, text } from "../../requests/wire-values";

@@ -59,6 +59,19 @@ describe("a hint", () => {
     expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded", "refund failed"]);
   });
 
+  it("shows a dispute, and what others have refunded in the dashboard", async () => {
+    const id = await world.payments.captured(CARD);
+    const { authorizationReference } = (await world.payments.payment(id)).facts;
+    world.standIn.world.dispute(authorizationReference ?? "");
+    await deliverAll(eventsOfType("charge.dispute.created"));
+    await world.work.drain();
+    expect((await world.payments.payment(id)).facts.disputes).toMatchObject([{ status: "needs_response" }]);
+    world.standIn.world.refundInDashboard(authorizationReference ?? "", 250);
+    await deliverAll(eventsOfType("refund.created"));
+    await world.work.drain();
+    expect(await operationsOf(id)).toContain("refund succeeded");
+  });
+
   it("of what nobody did never sends a key again, nor uses up the schedule, however often it comes", async () => {
     const id = await world.payments.authorize(CARD);
     world.standIn.arm("capture", "silent_before_acting");
@@ -319,6 +332,21 @@ describe("a hint that cannot be followed yet", () => {
     world.payments.clock.advance(1_000);
     await world.work.drain();
     expect(await operationsOf(id)).toContain("refund failed");
+  });
+
+  it("because Stripe does not show the payment is tried again, and finds what others have done", async () => {
+    const id = await world.payments.authorize(CARD);
+    const { authorizationReference } = (await world.payments.payment(id)).facts;
+    world.standIn.world.captureInDashboard(authorizationReference ?? "");
+    await deliverAll();
+    world.payments.gateway.next("picture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["unanswered"]);
+    expect(await statusOf(id)).toBe("authorized");
+    world.payments.clock.advance(1_000);
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["unanswered", "done"]);
+    expect(await statusOf(id)).toBe("captured");
   });
 
   it("about what Stripe has said in two ways leaves that to a person", async () => {

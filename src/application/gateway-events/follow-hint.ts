@@ -63,6 +63,7 @@ export class FollowHint {
     let isAnswered = true;
     for (let rounds = 0; rounds < MAX_OBSERVATIONS; rounds += 1) {
       const observed: ObservedPayment = await this.observePayment.execute(paymentId, CALLER, after);
+      isAnswered &&= observed.isPictured;
       isAnswered &&= observed.observations.every((one) => !("seen" in one) || one.seen.outcome !== "unknown");
       after = observed.next;
       if (after === null) break;

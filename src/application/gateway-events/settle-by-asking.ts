@@ -1,4 +1,3 @@
-import { isReopenedByContradiction, type Operation } from "../../domain/payment/operation";
 import type { EventData } from "../../domain/payment/events";
 import { openOperationOf } from "../../domain/payment/payment";
 import { find, gatewayTrace } from "../operations/ask-gateway";
@@ -15,7 +14,7 @@ import type { StoredPayment } from "../ports/payment-repository";
  */
 export async function settleByAsking(work: UnderLock, stored: StoredPayment): Promise<boolean> {
   const operation = openOperationOf(stored.payment);
-  if (operation === undefined || !canBeAskedAbout(operation)) return true;
+  if (operation === undefined) return true;
   const { context, trace } = work;
   const found = await find(context.gateway, stored.payment, operation);
   if (found.outcome === "unknown") return false;
@@ -27,11 +26,6 @@ export async function settleByAsking(work: UnderLock, stored: StoredPayment): Pr
     trace: told,
   });
   return after !== null;
-}
-
-/** Of what was never sent the gateway knows nothing; and what it has said in two ways, only a person decides. */
-function canBeAskedAbout(operation: Operation): boolean {
-  return operation.firstSentAt !== null && !isReopenedByContradiction(operation);
 }
 
 /** What does not fit brings an operation before a person, and is no answer that would end a review. */

@@ -52,6 +52,8 @@ export interface ObservedPayment {
   readonly payment: Payment;
   /** Each operation, in the order in which they began; movements that others made come last. */
   readonly observations: readonly Observation[];
+  /** False where the gateway was asked how it sees the payment, and gave no answer. */
+  readonly isPictured: boolean;
   /** The last operation that was asked about, if there are more: ask for what comes after it. */
   readonly next: OperationId | null;
 }
@@ -84,12 +86,15 @@ export class ObservePayment {
     const { gateway } = this.operations;
     const { asked, next } = questions(before, after, gateway.picture !== undefined);
     const [answers, picture] = await Promise.all([this.ask(before, asked), askPicture(gateway, before)]);
-    const seen: Seen = { answers, picture };
+    const isToBePictured = gateway.picture !== undefined && before.facts.authorizationReference !== null;
+    const seen: Seen = { answers, picture, isPictured: picture !== null || !isToBePictured };
     if (this.compared(before, seen, {}) === before) return report(before, before, seen, next);
     const written = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
       this.write(underLock(this.operations, hold, caller.actor), paymentId, answers),
     );
-    return report(before, written.payment, { answers, picture: written.picture }, next);
+    const { picture: shown } = written;
+    const isPictured = shown !== null || !isToBePictured;
+    return report(before, written.payment, { answers, picture: shown, isPictured }, next);
   }
 
   /** Outside of the lock: nobody has to wait for as many answers. */
@@ -126,7 +131,11 @@ export class ObservePayment {
   }
 
   /** The payment with what was seen; the very same one if that is no news. */
-  private compared(payment: Payment, { answers, picture }: Seen, trace: EventData): Payment {
+  private compared(
+    payment: Payment,
+    { answers, picture }: Pick<Seen, "answers" | "picture">,
+    trace: EventData,
+  ): Payment {
     const { operations: context } = this;
     const take = (now: Payment, { operation, seen }: Answered): Payment => {
       const step = stepNow(context, { ...trace, ...gatewayTrace("find", operation, seen) });
@@ -158,6 +167,7 @@ export class ObservePayment {
 interface Seen {
   readonly answers: readonly Answered[];
   readonly picture: GatewayPicture | null;
+  readonly isPictured: boolean;
 }
 
 function isMovement({ kind }: Operation): boolean {
@@ -204,7 +214,7 @@ function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
 function report(
   before: Payment,
   after: Payment,
-  { answers, picture }: Seen,
+  { answers, picture, isPictured }: Seen,
   next: OperationId | null,
 ): ObservedPayment {
   const byId = new Map(answers.map((answer) => [answer.operation.id, answer.seen as GatewayStatement]));
@@ -217,7 +227,7 @@ function report(
     const isTooMany = !isOpen(operation) && whyNot(operation) === null;
     return { operation, notAsked: isTooMany ? "too_many" : (whyNot(operation) ?? "open") };
   });
-  return { payment: after, observations, next };
+  return { payment: after, observations, isPictured, next };
 }
 
 function resultOf(after: Payment, operation: Operation, seen: GatewayStatement): ObservationResult {

@@ -59,6 +59,19 @@ describe("a hint", () => {
     expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded", "refund failed"]);
   });
 
+  it("shows a dispute, and what others have refunded in the dashboard", async () => {
+    const id = await world.payments.captured(CARD);
+    const { authorizationReference } = (await world.payments.payment(id)).facts;
+    world.standIn.world.dispute(authorizationReference ?? "");
+    await deliverAll(eventsOfType("charge.dispute.created"));
+    await world.work.drain();
+    expect((await world.payments.payment(id)).facts.disputes).toMatchObject([{ status: "needs_response" }]);
+    world.standIn.world.refundInDashboard(authorizationReference ?? "", 250);
+    await deliverAll(eventsOfType("refund.created"));
+    await world.work.drain();
+    expect(await operationsOf(id)).toContain("refund succeeded");
+  });
+
   it("of what nobody did never sends a key again, nor uses up the schedule, however often it comes", async () => {
     const id = await world.payments.authorize(CARD);
     world.standIn.arm("capture", "silent_before_acting");
@@ -282,7 +295,7 @@ describe("a hint that cannot be followed yet", () => {
     await world.deliver(unknownIntent("evt_x"));
     const tries: number[] = [];
     const beganMs = world.payments.clock.now().getTime();
-    while ((await world.hints.backlog()).waiting > 0) {
+    while ((await world.hints.backlog()).waiting > 0 && tries.length < 100) {
       if ((await world.work.drain()) > 0) tries.push(world.payments.clock.now().getTime() - beganMs);
       world.payments.clock.advance(tries.length < 4 ? 1_000 : 300_000);
     }
@@ -304,6 +317,49 @@ describe("a hint that cannot be followed yet", () => {
     world.payments.clock.advance(1_000);
     await world.work.drain();
     expect(await statusOf(id)).toBe("captured");
+  });
+
+  it("because Stripe is silent about what has ended is tried again, too", async () => {
+    const id = await world.payments.captured(CARD);
+    world.standIn.arm("refund", "fails_later");
+    await world.payments.refund(id, "r");
+    world.standIn.timePasses();
+    await deliverAll();
+    world.payments.gateway.answersQuestions({ outcome: "unknown", reason: "timeout" });
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["unanswered"]);
+    world.payments.gateway.answersQuestions(null);
+    world.payments.clock.advance(1_000);
+    await world.work.drain();
+    expect(await operationsOf(id)).toContain("refund failed");
+  });
+
+  it("because Stripe does not show the payment is tried again, and finds what others have done", async () => {
+    const id = await world.payments.authorize(CARD);
+    const { authorizationReference } = (await world.payments.payment(id)).facts;
+    world.standIn.world.captureInDashboard(authorizationReference ?? "");
+    await deliverAll();
+    world.payments.gateway.next("picture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["unanswered"]);
+    expect(await statusOf(id)).toBe("authorized");
+    world.payments.clock.advance(1_000);
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["unanswered", "done"]);
+    expect(await statusOf(id)).toBe("captured");
+  });
+
+  it("about what Stripe has said in two ways leaves that to a person", async () => {
+    const id = await world.payments.captured(CARD);
+    world.payments.gateway.answersQuestions({ outcome: "declined", reason: "never" });
+    await world.payments.observe(id);
+    const doubted = await world.payments.payment(id);
+    expect(doubted.facts.operations.some(({ conflicted }) => conflicted)).toBe(true);
+    world.payments.gateway.answersQuestions(null);
+    await deliverAll();
+    await world.work.drain();
+    expect(world.outcomes).toEqual(["done"]);
+    expect((await world.payments.payment(id)).facts).toEqual(doubted.facts);
   });
 
   it("because the store fails is tried again, and the failure is told", async () => {

@@ -13,7 +13,7 @@ export interface Scenario {
   readonly then:
     "nothing" | "void" | "void lost" | "capture" | "capture lost" | "capture late" | "capture undecided";
   readonly refunds: readonly ("ok" | "lost" | "fails later")[];
-  readonly elsewhere: "nothing" | "captured" | "lapsed";
+  readonly elsewhere: "nothing" | "captured" | "lapsed" | "refunded" | "disputed";
 }
 
 /** What a history delivers before one of the scenario's steps, or after all of them. */
@@ -55,7 +55,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.record({
     "capture undecided",
   ),
   refunds: fc.array(fc.constantFrom("ok", "lost", "fails later"), { maxLength: 2 }),
-  elsewhere: fc.constantFrom("nothing", "captured", "lapsed"),
+  elsewhere: fc.constantFrom("nothing", "captured", "lapsed", "refunded", "disputed"),
 });
 
 export const histories: fc.Arbitrary<readonly Delivery[]> = fc.array(
@@ -84,6 +84,7 @@ export interface Ending {
   readonly captured: string;
   readonly refunded: string;
   readonly operations: readonly string[];
+  readonly disputes: readonly string[];
   readonly moves: readonly string[];
 }
 
@@ -124,6 +125,8 @@ export async function live(
   const intent = (await payments.payment(id)).facts.authorizationReference ?? "";
   if (scenario.elsewhere === "captured") standIn.world.captureInDashboard(intent);
   if (scenario.elsewhere === "lapsed") standIn.world.lapse(intent);
+  if (scenario.elsewhere === "refunded") standIn.world.refundInDashboard(intent, 100);
+  if (scenario.elsewhere === "disputed") standIn.world.dispute(intent);
   await deliver.before(STEPS);
   await askingAlone(world, id);
   return endingOf(world, await payments.payment(id));
@@ -169,6 +172,7 @@ function endingOf({ standIn }: HintsWorld, { facts }: Payment): Ending {
     captured: String(amountOf("capture")),
     refunded: String(amountOf("refund")),
     operations,
+    disputes: facts.disputes.map(({ amount, status }) => `${amount} ${status}`),
     moves: standIn.world.moves.map(({ kind, amount }) => `${kind} ${amount}`),
   };
 }

@@ -38,6 +38,7 @@ export function stripeInProcess(standIn: StripeStandIn): StripeGateway {
       create: (params: object, options: Options) => ask("POST", "/v1/refunds", params, options),
       list: get("/v1/refunds"),
     },
+    disputes: { list: get("/v1/disputes") },
     events: { list: get("/v1/events") },
   };
   type Made = new (stripe: typeof client, transport: StripeTransport) => StripeGateway;

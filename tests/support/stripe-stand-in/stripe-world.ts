@@ -201,6 +201,7 @@ export class StripeWorld {
       evidence_details: { due_by: this.captureBefore },
     };
     this.disputes.push(dispute);
+    this.events.record("charge.dispute.created", dispute);
     return dispute;
   }
 

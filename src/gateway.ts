@@ -17,6 +17,7 @@ export type {
   PictureRequest,
   RecordedAnswer,
 } from "./application/ports/payment-gateway";
+export { disputeStatuses } from "./domain/payment/picture/gateway-picture";
 export type {
   DisputeStatus,
   GatewayPicture,

@@ -171,7 +171,8 @@ describe("the contract of payment gateways", () => {
     const names = await failed(subject(asItIs, MUCH_PATIENCE_MS, { canBring: () => false }));
     // Of each of four kinds before and after acting, sent and found; and two pictures of a capture.
     expect(names).toHaveLength(4 * 4 + 2);
-    for (const name of names) expect(name).toMatch(/silent (before|after) acting|capture (that|whose answer) was lost/);
+    for (const name of names)
+      expect(name).toMatch(/silent (before|after) acting|capture (that|whose answer) was lost/);
   });
 
   it("the contract of payment gateways asks a gateway only for the layers that it says it has", async () => {

@@ -27,6 +27,7 @@ function answering(does: () => unknown, has: OwnGateway["has"] = ["can be found 
     refund: method,
     find: method,
     lookupAuthorization: method,
+    picture: method,
   };
   return new CheckedGateway(gateway, { api_key: SECRET, mode: "test" });
 }
@@ -165,5 +166,44 @@ describe("a gateway of a module", () => {
       jest.useRealTimers();
     }
     expect(closed).toBe(1);
+  });
+});
+
+describe("a picture that a module has drawn", () => {
+  const drawn = {
+    authorization: "captured",
+    authorizedUntil: new Date(0),
+    captured: { reference: "c-1", amount: 5_000n, operationId: null },
+    cancellation: null,
+    refunds: [{ reference: "r-1", amount: 1n, operationId: "o", state: "failed", reason: "account closed" }],
+    disputes: [{ id: "d-1", status: "lost", amount: 5_000n, reason: "fraudulent", dueBy: null }],
+  };
+  const asking = { paymentId: "p", amount, authorizationReference: "a", timeoutMs: 1_000 };
+  const draws = (picture: unknown) =>
+    answering(() => ({ outcome: "seen", picture }), ["shows its picture"]).picture?.(asking);
+
+  it("a picture that a module has drawn is taken as it is if it makes sense", async () => {
+    expect(await draws(drawn)).toEqual({ outcome: "seen", picture: drawn });
+    const unknown = { outcome: "unknown", reason: "timeout" };
+    expect(await answering(() => unknown, ["shows its picture"]).picture?.(asking)).toEqual(unknown);
+  });
+
+  it.each([
+    undefined,
+    {},
+    { ...drawn, authorization: "paid" },
+    { ...drawn, captured: { reference: "c-1", amount: 50, operationId: null } },
+    { ...drawn, captured: { reference: "c-1", amount: -1n, operationId: null } },
+    { ...drawn, captured: { reference: "", amount: 1n, operationId: null } },
+    { ...drawn, authorizedUntil: new Date(NaN) },
+    { ...drawn, refunds: [{ reference: "r-1", amount: 1n, operationId: null, state: "done", reason: null }] },
+    { ...drawn, disputes: null },
+  ])("a picture with a part that makes no sense is none (%#)", async (picture) => {
+    const reason = expect.stringMatching(/^a picture that makes no sense \(/);
+    expect(await draws(picture)).toEqual({ outcome: "unknown", reason });
+  });
+
+  it("a gateway of a module is not asked for a picture unless it says that it shows one", async () => {
+    expect(answering(() => ({ outcome: "seen", picture: drawn })).picture).toBeUndefined();
   });
 });

@@ -170,6 +170,14 @@ const plants: readonly Plant[] = [
     noticedBy: "keeps payments",
   },
   {
+    part: "the gateway of a module",
+    file: `${OPENING}/open-gateway.js`,
+    from: "return await openGatewayModule(file, options)",
+    to: "return await openGatewayModule(file, {})",
+    noticedBy: "given its options",
+    tests: "tests/interfaces/cli/gateway-module",
+  },
+  {
     part: "the store of API keys",
     file: `${OPENING}/open-store.js`,
     from: "apiKeys: remembered(new sql_api_key_store_1.SqlApiKeyStore(sqlite))",

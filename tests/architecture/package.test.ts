@@ -42,6 +42,8 @@ test("loads no client of a server or of metrics before it is used", () => {
     return JSON.parse(node(write("b.cjs", script))) as string[];
   };
   expect(loadedBy("locks")).toEqual([]);
+  expect(loadedBy("gateway")).toEqual([]);
+  expect(loadedBy("gateway-contract")).toEqual([]);
   // What the pattern looks for is found where it is.
   expect(loadedBy("lock-metrics")).toEqual(["prom-client"]);
 });
@@ -71,6 +73,22 @@ test("holds an adapter of one's own to the contract of holdfast/lock-contract, u
     Object.keys(jest.requireActual<object>("../../src/lock-contract")).sort(),
   );
 });
+
+test.each(["gateway", "gateway-contract"])(
+  "has for a gateway of one's own what holdfast/%s exports",
+  (entry) => {
+    const script = `
+    import { createRequire } from "node:module";
+    import * as imported from "holdfast/${entry}";
+    const required = createRequire(import.meta.url)("holdfast/${entry}");
+    const names = Object.keys(required).sort();
+    console.log(JSON.stringify(names.every((name) => imported[name] === required[name]) && names));
+  `;
+    expect(JSON.parse(node(write("gateway.mjs", script)))).toEqual(
+      Object.keys(jest.requireActual<object>(`../../src/${entry}`)).sort(),
+    );
+  },
+);
 
 test("brings a lease on virtual time for tests of one's own, and holds a record store to its contract", () => {
   const body = `
@@ -129,7 +147,40 @@ test("brings types that a strict project compiles with", () => {
      export const world: OpenedLeaseRecords = { store, another: store, putText: () => {} };
      export { describeLeaseRecordStore };\n`,
   );
-  installed.compile(["own.ts", "own-store.ts"]);
+  write(
+    "own-gateway.ts",
+    `import { money, parseCurrency, type GatewayAnswer, type OpenGateway, type OwnGateway } from "holdfast/gateway";
+     import { describePaymentGateway, type GatewayUnderTest } from "holdfast/gateway-contract";
+     class Bank implements OwnGateway {
+       readonly has = ["moves once", "is honest about silence"] as const;
+       readonly remembersKeysForMs = 86_400_000;
+       authorize = (): Promise<GatewayAnswer> => this.never();
+       capture = (): Promise<GatewayAnswer> => this.never();
+       void = (): Promise<GatewayAnswer> => this.never();
+       refund = (): Promise<GatewayAnswer> => this.never();
+       private async never(): Promise<GatewayAnswer> {
+         return { outcome: "not_sent", reason: "there is no bank" };
+       }
+     }
+     const openGateway: OpenGateway = ({ bank_url }) => {
+       if (bank_url === undefined) throw new Error("set bank_url");
+       return new Bank();
+     };
+     export default openGateway;
+     export const under: GatewayUnderTest = {
+       name: "a bank",
+       layers: ["moves once"],
+       canBring: () => true,
+       open: () => ({
+         gateway: new Bank(),
+         paymentMethod: () => "card",
+         moves: async () => [{ kind: "capture", amount: money(1n, parseCurrency("EUR")).amount }],
+         reserved: async () => 0n,
+       }),
+     };
+     export { describePaymentGateway };\n`,
+  );
+  installed.compile(["own.ts", "own-store.ts", "own-gateway.ts"]);
 });
 
 test("is the command holdfast", () => {

@@ -41,11 +41,11 @@ export function find(gateway: PaymentGateway, payment: Payment, operation: Opera
 /** Null where there is none: the gateway draws none, does not answer, or has never told what it calls the authorization. */
 export async function askPicture(
   gateway: PaymentGateway,
-  { facts: { id, amount, authorizationReference } }: Payment,
+  { facts: { id, amount, authorizationReference, gatewayAccount } }: Payment,
 ): Promise<GatewayPicture | null> {
   if (gateway.picture === undefined || authorizationReference === null) return null;
   const timeoutMs = budgets.findMs;
-  const request = { paymentId: id, amount, authorizationReference, timeoutMs };
+  const request = { paymentId: id, amount, authorizationReference, timeoutMs, ...inAccount(gatewayAccount) };
   const answer = await withinBudget<PictureAnswer>(
     timeoutMs,
     async () => gateway.picture?.(request) ?? unknown("it draws no pictures"),
@@ -54,9 +54,13 @@ export async function askPicture(
 }
 
 /** Asks about an authorization that was made elsewhere. Moves nothing. */
-export function lookUp(gateway: AuthorizationLookup, reference: string): Promise<LookupAnswer> {
-  const timeoutMs = budgets.findMs;
-  return withinBudget(timeoutMs, () => gateway.lookupAuthorization({ reference, timeoutMs }));
+export function lookUp(
+  gateway: AuthorizationLookup,
+  reference: string,
+  account: string | null,
+): Promise<LookupAnswer> {
+  const request = { reference, timeoutMs: budgets.findMs, ...inAccount(account) };
+  return withinBudget(request.timeoutMs, () => gateway.lookupAuthorization(request));
 }
 
 /** What an event tells about a question to the gateway: under which key it was asked, and in whose words it answered. */
@@ -84,7 +88,12 @@ function commonRequest(payment: Payment, operation: Operation) {
     operationId: operation.id,
     paymentId: payment.facts.id,
     amount: { ...payment.facts.amount, amount: operation.amount },
+    ...inAccount(payment.facts.gatewayAccount),
   };
+}
+
+function inAccount(account: string | null): { readonly account?: string } {
+  return account === null ? {} : { account };
 }
 
 /** The call itself goes on after its budget: whatever it still does is found out by asking. */

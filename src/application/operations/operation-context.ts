@@ -1,5 +1,6 @@
 import type { EventData } from "../../domain/payment/events";
 import type { Step } from "../../domain/payment/step";
+import type { GatewayAccounts } from "../ports/accounts/merchant-account-store";
 import type { Clock } from "../ports/clock";
 import type { IdGenerator } from "../ports/id-generator";
 import { describeHolder } from "../ports/lock-errors";
@@ -12,6 +13,8 @@ import { scheduleAt } from "./reconcile-schedule";
 export interface OperationContext {
   readonly payments: PaymentRepository;
   readonly gateway: PaymentGateway;
+  /** Whose account a merchant's new payments are authorized in; left out where there is only the common one. */
+  readonly accounts?: GatewayAccounts | undefined;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** In [0, 1). */

@@ -16,6 +16,8 @@ export interface AuthorizationLookup {
 export interface LookupRequest {
   /** What the gateway calls the authorization. */
   readonly reference: string;
+  /** The account at the gateway in which it is looked for; left out: the one of the gateway's own settings. */
+  readonly account?: string;
   /** Give up, with `unknown`, after this. */
   readonly timeoutMs: number;
 }

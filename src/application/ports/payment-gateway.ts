@@ -39,6 +39,8 @@ export interface PictureRequest {
   /** What was authorized: in this currency and unit the picture is drawn. */
   readonly amount: Money;
   readonly authorizationReference: string;
+  /** As in the payment's own requests. */
+  readonly account?: string;
   /** Give up, with `unknown`, after this. */
   readonly timeoutMs: number;
 }
@@ -53,6 +55,8 @@ export interface MovementRequest {
   readonly operationId: string;
   readonly paymentId: string;
   readonly amount: Money;
+  /** The account at the gateway in which all of the payment happens; left out: the one of the gateway's own settings. */
+  readonly account?: string;
   /** The gateway's reference of the authorization this movement belongs to. */
   readonly authorizationReference: string;
   /** Give up, with `unknown`, after this. */

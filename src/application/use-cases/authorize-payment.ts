@@ -49,8 +49,10 @@ export class AuthorizePayment {
     }
   }
 
-  private first(command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
+  private async first(command: AuthorizePaymentCommand, caller: Caller): Promise<OperationOutcome> {
     const { operations } = this;
+    // Asked once: wherever the merchant's next payment goes, this one stays where it was begun.
+    const gatewayAccount = (await operations.accounts?.accountOf(caller.merchant)) ?? null;
     const paymentId = parsePaymentId(operations.ids.nextId());
     // This id is not known anywhere yet; the lock keeps the reconciler out while the gateway is being asked.
     return withPaymentLock(this.locks, { paymentId, purpose: "authorize", caller }, async (hold) => {
@@ -63,6 +65,7 @@ export class AuthorizePayment {
           merchant: caller.merchant,
           amount,
           paymentMethod,
+          gatewayAccount,
           ...labelsOf(command),
           expiresAt: endOf(command, step.now),
         },

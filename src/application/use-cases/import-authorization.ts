@@ -48,9 +48,10 @@ export class ImportAuthorization {
   async execute(command: ImportAuthorizationCommand, caller: Caller): Promise<OperationOutcome> {
     const replay = await this.again(command, caller);
     if (replay !== null) return replay;
-    const found = await this.lookedUp(command.gatewayReference, caller);
+    const account = (await this.operations.accounts?.accountOf(caller.merchant)) ?? null;
+    const found = await this.lookedUp(command.gatewayReference, account, caller);
     try {
-      return await this.first(found, command, caller);
+      return await this.first(found, account, command, caller);
     } catch (error) {
       const made = async (): Promise<OperationOutcome> => {
         const winner = await this.again(command, caller);
@@ -65,12 +66,16 @@ export class ImportAuthorization {
     }
   }
 
-  private async lookedUp(gatewayReference: string, caller: Caller): Promise<ForeignAuthorization> {
-    const answer = await lookUp(this.authorizations, gatewayReference);
+  private async lookedUp(
+    gatewayReference: string,
+    account: string | null,
+    caller: Caller,
+  ): Promise<ForeignAuthorization> {
+    const answer = await lookUp(this.authorizations, gatewayReference, account);
     if (answer.outcome === "unknown")
       throw new PaymentError("gateway_unavailable", { reason: answer.reason });
     // Before anything that depends on the authorization's state, or its code would tell a stranger about it.
-    if (answer.outcome === "not_found" || !this.mayTake(answer, caller)) {
+    if (answer.outcome === "not_found" || !this.mayTake(answer, account, caller)) {
       throw new PaymentError("authorization_not_found", { gatewayReference });
     }
     switch (answer.outcome) {
@@ -83,12 +88,15 @@ export class ImportAuthorization {
     }
   }
 
-  private mayTake({ merchant }: SeenAuthorization, caller: Caller): boolean {
-    return this.account !== "shared" || caller.operator === true || merchant === caller.merchant;
+  /** What is in an account of the merchant's own is the merchant's. */
+  private mayTake({ merchant }: SeenAuthorization, account: string | null, caller: Caller): boolean {
+    if (this.account !== "shared" || account !== null) return true;
+    return caller.operator === true || merchant === caller.merchant;
   }
 
   private async first(
     found: ForeignAuthorization,
+    gatewayAccount: string | null,
     command: ImportAuthorizationCommand,
     caller: Caller,
   ): Promise<OperationOutcome> {
@@ -110,6 +118,7 @@ export class ImportAuthorization {
         merchant: caller.merchant,
         amount: found.amount,
         paymentMethod: "",
+        gatewayAccount,
         ...labelsOf(command),
         expiresAt,
       },

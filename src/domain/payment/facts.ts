@@ -14,6 +14,8 @@ export interface PaymentFacts extends PaymentLabels {
   readonly amount: Money;
   /** Empty for an authorization that was made elsewhere. */
   readonly paymentMethod: string;
+  /** In which account at the gateway it was authorized, and all of it happens; null: the common one. */
+  readonly gatewayAccount: string | null;
   /** What the gateway calls the authorization. */
   readonly authorizationReference: string | null;
   readonly createdAt: Date;

@@ -8,7 +8,9 @@ import { begun, type Begun } from "./decide-movement";
 import type { Step } from "./step";
 
 export type WantedPayment = PaymentLabels &
-  Pick<PaymentFacts, "id" | "merchant" | "amount" | "paymentMethod" | "expiresAt">;
+  Pick<PaymentFacts, "id" | "merchant" | "amount" | "paymentMethod" | "expiresAt"> &
+  /** Left out: in the common account. */
+  Partial<Pick<PaymentFacts, "gatewayAccount">>;
 
 /** A payment whose authorization is about to be sent. */
 export function openPayment(wanted: WantedPayment, request: KeyedRequest, step: Step): Begun {
@@ -42,6 +44,7 @@ export function importPayment(
 
 function blank(wanted: WantedPayment, step: Step): Payment {
   const facts: PaymentFacts = {
+    gatewayAccount: null,
     ...wanted,
     status: "authorizing",
     authorizationReference: null,

@@ -11,12 +11,13 @@ export type StoreSetting =
 /** `store`: the database that is the store, too. */
 export type LocksSetting = LockSetting | { readonly kind: "store" };
 
-const gateways = { "simulated:": "simulated", "stripe:": "stripe" } as const;
-
-export type GatewaySetting = (typeof gateways)[keyof typeof gateways];
+export type GatewaySetting =
+  | { readonly kind: "simulated" }
+  | { readonly kind: "stripe" }
+  | { readonly kind: "module"; readonly file: string };
 
 /** How gateways are written. */
-export const gatewayForms = Object.keys(gateways).join(", ");
+export const gatewayForms = "simulated:, stripe:, module:<file>";
 
 export type SnapshotsSetting =
   | { readonly kind: "directory"; readonly directory: string }
@@ -36,9 +37,10 @@ export function parseLocks(text: string): LocksSetting {
 }
 
 export function parseGateway(text: string): GatewaySetting {
-  const setting = Object.entries(gateways).find(([form]) => form === text)?.[1];
-  if (setting === undefined) throw new SettingError(`must be one of ${gatewayForms}`);
-  return setting;
+  if (text === "simulated:") return { kind: "simulated" };
+  if (text === "stripe:") return { kind: "stripe" };
+  if (text.startsWith("module:")) return { kind: "module", file: pathIn(text, "module:") };
+  throw new SettingError(`must be one of ${gatewayForms}`);
 }
 
 export function parseSnapshots(text: string): SnapshotsSetting {

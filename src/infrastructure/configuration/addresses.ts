@@ -5,7 +5,7 @@ import { SettingError } from "./setting-source";
 /** What the addresses of stores, locks and snapshots have in common. Each throws `SettingError`. */
 
 /** `sqlite:./data/x`, `sqlite:/var/x` and `sqlite:///var/x` alike; made absolute, so that a change of folder changes nothing. */
-export function pathIn(address: string, scheme: "sqlite:" | "file:"): string {
+export function pathIn(address: string, scheme: "sqlite:" | "file:" | "module:"): string {
   const rest = address.slice(scheme.length);
   if (rest === "") throw new SettingError(`names no path: write ${scheme}<path>`);
   if (!rest.startsWith("//")) return resolve(rest);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { LocksSetting } from "./adapter-urls";
 import { withoutPassword } from "./addresses";
 import { DEFAULT_CONFIG_FILE, readConfigFile, type ConfigFile } from "./config-file";
+import { GATEWAY_OPTIONS, readGatewayOptions, type GatewayOptionSettings } from "./gateway-options";
 import type { LockSetting } from "./lock-catalogue";
 import { inWords, readLockTimeouts, type LockTimeoutSettings } from "./lock-timeouts";
 import {
@@ -23,6 +24,7 @@ export type EffectiveSettings = {
 export interface Configuration {
   readonly settings: EffectiveSettings;
   readonly lockTimeouts: LockTimeoutSettings;
+  readonly gatewayOptions: GatewayOptionSettings;
 }
 
 /** Everything that is wrong with the configuration, at once. */
@@ -50,9 +52,10 @@ export function readConfiguration(sources: ConfigurationSources): Configuration 
     ]),
   ) as unknown as EffectiveSettings;
   const lockTimeouts = readLockTimeouts(sources, file, mistakes);
+  const gatewayOptions = readGatewayOptions(sources, file, mistakes);
   mistakes.push(...unknownKeys(file), ...unlocked(effective));
   if (mistakes.length > 0) throw new ConfigurationError(mistakes);
-  return { settings: effective, lockTimeouts };
+  return { settings: effective, lockTimeouts, gatewayOptions };
 }
 
 /** One line a setting, for `holdfast config`. Secrets are named, not shown. */
@@ -65,6 +68,7 @@ export interface ConfigurationEntry {
 export function configurationEntries({
   settings: effective,
   lockTimeouts,
+  gatewayOptions,
 }: Configuration): ConfigurationEntry[] {
   const { store, host, port } = effective;
   /** What was not set, and what it follows from. */
@@ -94,8 +98,14 @@ export function configurationEntries({
     value: inWords(value),
     source,
   }));
+  // Nobody here knows which of them are secret.
+  const options = Object.entries(gatewayOptions).map(([name, { source }]) => ({
+    name: `gateway-option.${name}`,
+    value: "***",
+    source,
+  }));
   const { value, source } = lockTimeouts.general;
-  return [...own, { name: "lock-timeout", value: inWords(value), source }, ...timeouts];
+  return [...own, { name: "lock-timeout", value: inWords(value), source }, ...timeouts, ...options];
 }
 
 /** What `locks` is when it is not set: it follows from what is being protected. */
@@ -172,7 +182,11 @@ function fileOf({ flags, environment }: ConfigurationSources, mistakes: Mistake[
 
 /** A key that is no setting is a typing error, and silence about it would leave the default in force. */
 function unknownKeys({ path, content }: ConfigFile): Mistake[] {
-  const known = new Set<string>([...Object.values(settings).map(({ flag }) => flag), "locking"]);
+  const known = new Set<string>([
+    ...Object.values(settings).map(({ flag }) => flag),
+    "locking",
+    GATEWAY_OPTIONS,
+  ]);
   const found = Object.keys(content).filter((key) => !known.has(key));
   const locking = content["locking"];
   if (typeof locking === "object" && locking !== null) {

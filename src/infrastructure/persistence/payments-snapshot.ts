@@ -97,6 +97,8 @@ const facts = z.strictObject({
   status: paymentStatus,
   amount: money,
   paymentMethod: z.string(),
+  /** Not there before accounts were kept; a sandbox has one. */
+  gatewayAccount: z.string().nullable().default(null),
   reference: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   authorizationReference: z.string().nullable(),

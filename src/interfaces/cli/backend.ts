@@ -4,6 +4,7 @@ import type { LockObserver } from "../../application/ports/lock-observer";
 import type { LockProvider } from "../../application/ports/lock-provider";
 import type { MigrationReport } from "../../application/ports/store-migration";
 import type { ManageApiKeys } from "../../application/use-cases/manage-api-keys";
+import type { ManageMerchantAccounts } from "../../application/use-cases/manage-merchant-accounts";
 import type { ServerAddress } from "./client/server-client";
 
 /** What the command line needs of the rest of the program. `main.ts` brings the two together. */
@@ -30,7 +31,7 @@ export interface SettingFlag {
 export interface ConfiguredBackend {
   entries(): readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
   /**
-   * Runs `work` with the store, migrated, and closes it afterwards. Only the uses for keys may do so beside a running
+   * Runs `work` with the store, migrated, and closes it afterwards. Only the uses for keys and merchants may do so beside a running
    * server; a command that is to wait for one that has the data brings an observer, which hears of it. Only `new-key`
    * makes a store that does not exist.
    */
@@ -71,11 +72,12 @@ export interface TaskLocks {
   nameChild(resourceId: string, pid: number): Promise<void>;
 }
 
-export type StoreUse = "new-key" | "keys" | "reconcile" | "expire";
+export type StoreUse = "new-key" | "keys" | "merchants" | "reconcile" | "expire";
 
 /** What can be done on the store itself. */
 export interface StoreCommands {
   readonly apiKeys: Pick<ManageApiKeys, "create" | "list" | "revoke">;
+  readonly merchantAccounts: Pick<ManageMerchantAccounts, "set" | "unset" | "list">;
   readonly reconcile: () => Promise<PassReport>;
   readonly expire: () => Promise<PassReport>;
 }

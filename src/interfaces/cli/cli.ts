@@ -6,6 +6,7 @@ import { expireCommand } from "./commands/expire";
 import { gatewayCommand } from "./commands/gateway";
 import { keysCommand } from "./commands/keys";
 import { locksCommand } from "./commands/locks";
+import { merchantsCommand } from "./commands/merchants";
 import { migrateCommand } from "./commands/migrate";
 import { paymentsCommand } from "./commands/payments";
 import { reconcileCommand } from "./commands/reconcile";
@@ -89,6 +90,7 @@ export async function runCli(
     eventsCommand,
     locksCommand,
     keysCommand,
+    merchantsCommand,
     migrateCommand,
     reconcileCommand,
     expireCommand,

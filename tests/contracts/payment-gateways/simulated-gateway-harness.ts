@@ -1,11 +1,13 @@
 import type { OperationKind } from "../../../src/domain/payment/operation";
 import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
-import { actsLater, type PaymentGatewayHarness, type Situation } from "./payment-gateway-harness";
+import { gatewayLayerNames } from "../../../src/infrastructure/gateways/contract/gateway-layers";
+import { actsLater } from "../../../src/infrastructure/gateways/contract/contract-test";
+import type { GatewaySituation, GatewayUnderTest } from "../../../src/gateway-contract";
 
 const LATE_MS = 30_000;
 
-const endings: Partial<Record<Situation, string>> = {
+const endings: Partial<Record<GatewaySituation, string>> = {
   refused: "decline",
   authorization_gone: "authorization_gone",
   silent_after_acting: "timeout_captured",
@@ -20,7 +22,7 @@ const endings: Partial<Record<Situation, string>> = {
   captured_elsewhere: "captured_elsewhere",
 };
 
-const laterTokens: Partial<Record<Situation, string>> = {
+const laterTokens: Partial<Record<GatewaySituation, string>> = {
   captured_elsewhere_later: `tok_captured_elsewhere_${LATE_MS}`,
   voided_elsewhere_later: `tok_voided_elsewhere_${LATE_MS}`,
   refunded_elsewhere_later: `tok_refunded_elsewhere_${LATE_MS}`,
@@ -31,24 +33,24 @@ const laterTokens: Partial<Record<Situation, string>> = {
 export function simulatedGatewayHarness(
   name: string,
   openLedger: () => Promise<{ readonly ledger: GatewayLedger; readonly close: () => void | Promise<void> }>,
-): PaymentGatewayHarness {
+): GatewayUnderTest {
   return {
     name,
-    findsRefusals: () => true,
-    findsAuthorizations: true,
+    layers: gatewayLayerNames,
+    looksUpAuthorizations: true,
     canBring: (kind, situation) =>
       (situation in laterTokens ? actsLater[situation] === kind : situation in endings) &&
       !(kind === "authorize" && situation === "authorization_gone") &&
       (kind === "void" || situation !== "captured_elsewhere") &&
       (kind === "refund" || situation !== "fails_later"),
-    start: async () => {
+    open: async () => {
       const { ledger, close } = await openLedger();
       let now = Date.parse("2026-11-18T09:00:00.000Z");
       const clock = { now: () => new Date(now) };
       const gateway = new SimulatedGateway({ ledger, clock, sleep: async () => undefined });
       return {
         gateway,
-        paymentMethod: (kind: OperationKind = "capture", situation?: Situation) =>
+        paymentMethod: (kind: OperationKind = "capture", situation?: GatewaySituation) =>
           situation === undefined
             ? "tok_ok"
             : (laterTokens[situation] ?? `tok_${kind}_${endings[situation] ?? "ok"}`),

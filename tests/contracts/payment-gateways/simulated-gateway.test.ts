@@ -4,15 +4,19 @@ import { join } from "node:path";
 
 import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { SqliteGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
-import { describeGatewayPictureContract } from "./gateway-picture-contract";
-import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { describePaymentGateway } from "../../../src/gateway-contract";
 import { simulatedGatewayHarness } from "./simulated-gateway-harness";
 
-const harnesses = [
+describePaymentGateway(
+  { describe, it },
   simulatedGatewayHarness("SimulatedGateway with a ledger in memory", async () => ({
     ledger: new InMemoryGatewayLedger(),
     close: () => undefined,
   })),
+);
+
+describePaymentGateway(
+  { describe, it },
   simulatedGatewayHarness("SimulatedGateway with a ledger in SQLite", async () => {
     const directory = mkdtempSync(join(tmpdir(), "holdfast-gateway-"));
     const ledger = await SqliteGatewayLedger.open(join(directory, "data", "holdfast.gateway.db"));
@@ -24,9 +28,4 @@ const harnesses = [
       },
     };
   }),
-];
-
-for (const harness of harnesses) {
-  describePaymentGatewayContract(harness);
-  describeGatewayPictureContract(harness);
-}
+);

@@ -2,14 +2,11 @@ import type { OperationKind } from "../../../src/domain/payment/operation";
 import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
 import { StripeTransport } from "../../../src/infrastructure/gateways/stripe/stripe-transport";
 import { StripeStandIn, type StripeFault } from "../../support/stripe-stand-in/stripe-stand-in";
-import {
-  actsLater,
-  type GatewayUnderTest,
-  type PaymentGatewayHarness,
-  type Situation,
-} from "./payment-gateway-harness";
+import { gatewayLayerNames } from "../../../src/infrastructure/gateways/contract/gateway-layers";
+import { actsLater } from "../../../src/infrastructure/gateways/contract/contract-test";
+import type { GatewaySituation, GatewayUnderTest, OpenedGateway } from "../../../src/gateway-contract";
 
-const faults: Record<Situation, StripeFault> = {
+const faults: Record<GatewaySituation, StripeFault> = {
   authorization_gone: "lapsed",
   refused: "refused",
   silent_after_acting: "silent_after_acting",
@@ -48,7 +45,7 @@ export class DeadlineAtSilence {
   };
 }
 
-export type StripeUnderTest = GatewayUnderTest & {
+export type StripeUnderTest = Required<OpenedGateway> & {
   readonly gateway: StripeGateway;
   readonly standIn: StripeStandIn;
 };
@@ -66,7 +63,7 @@ export async function startStripe(): Promise<StripeUnderTest> {
   return {
     standIn,
     gateway,
-    paymentMethod: (kind?: OperationKind, situation?: Situation) => {
+    paymentMethod: (kind?: OperationKind, situation?: GatewaySituation) => {
       if (kind !== undefined && situation !== undefined) standIn.arm(kind, faults[situation]);
       return "pm_card_visa";
     },
@@ -90,11 +87,12 @@ export async function startStripe(): Promise<StripeUnderTest> {
   };
 }
 
-export const stripeGatewayHarness: PaymentGatewayHarness = {
+export const stripeGatewayHarness: GatewayUnderTest = {
   name: "StripeGateway",
+  layers: gatewayLayerNames,
   // Only a refused authorization leaves a trace in an object; the other refusals are known to the key alone.
   findsRefusals: (kind) => kind === "authorize",
-  findsAuthorizations: true,
+  looksUpAuthorizations: true,
   canBring: (kind, situation) => {
     switch (situation) {
       case "authorization_gone":
@@ -111,5 +109,5 @@ export const stripeGatewayHarness: PaymentGatewayHarness = {
         return actsLater[situation] === undefined || actsLater[situation] === kind;
     }
   },
-  start: startStripe,
+  open: startStripe,
 };

@@ -1,6 +1,4 @@
-import { describeGatewayPictureContract } from "./gateway-picture-contract";
-import { describePaymentGatewayContract } from "./payment-gateway-contract";
+import { describePaymentGateway } from "../../../src/gateway-contract";
 import { stripeGatewayHarness } from "./stripe-gateway-harness";
 
-describePaymentGatewayContract(stripeGatewayHarness);
-describeGatewayPictureContract(stripeGatewayHarness);
+describePaymentGateway({ describe, it }, stripeGatewayHarness);

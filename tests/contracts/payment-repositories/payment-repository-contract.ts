@@ -126,6 +126,7 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         const payment = authorizedPayment({
           amount: 999_999_999_999n,
           currency: "KWD",
+          gatewayAccount: "acct_1",
           reference: "order 4711 / Ü",
           metadata: { note: 'a "quoted" ☃ and \u0000-free text', empty: "" },
         });

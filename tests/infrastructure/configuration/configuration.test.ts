@@ -39,7 +39,7 @@ const samples: Record<SettingName, readonly [string, string, string, string]> = 
   storeConnections: ["5", "20", "1", "0"],
   locks: ["memory:", "file:/locks", "redis://h", "zookeeper:"],
   allowUnlocked: ["true", "false", "1", "maybe"],
-  gateway: ["stripe:", "simulated:", "stripe:", "cash:"],
+  gateway: ["stripe:", "simulated:", "module:./own.mjs", "cash:"],
   stripeUrl: ["http://a", "http://b", "http://c", "ftp://x"],
   snapshots: ["file:/a", "file:/b", "gs://bucket/x", "s3://x"],
   host: ["::1", "localhost", "10.0.0.1", "not a host"],
@@ -232,6 +232,55 @@ test("secrets and passwords are not printed", () => {
   );
   expect(JSON.stringify(entries)).not.toContain("hunter2");
   expect(entries.find(({ name }) => name === "store")?.value).toBe("postgres://user:***@h/d");
+});
+
+describe("the options of a gateway module", () => {
+  const read = (environment: Record<string, string>, toml: string) =>
+    readConfiguration({ flags: { config: file(toml) }, environment });
+
+  test("an option of a gateway module comes from the environment before the file, in lower case", () => {
+    const environment = {
+      HOLDFAST_GATEWAY_OPTION_BANK_URL: "http://environment",
+      HOLDFAST_GATEWAY_OPTION_EMPTY: "",
+      HOLDFAST_GATEWAY: "simulated:",
+    };
+    const { gatewayOptions } = read(
+      environment,
+      '[gateway-options]\nbank_url = "http://file"\nempty = "not so"\nretries = 3\n',
+    );
+    const told = Object.entries(gatewayOptions).map(([name, { value, kind }]) => [name, value, kind]);
+    expect(told).toEqual([
+      ["bank_url", "http://environment", "environment"],
+      ["empty", "not so", "file"],
+      ["retries", "3", "file"],
+    ]);
+  });
+
+  test("an option of a gateway module is never printed, whether or not it is a secret", () => {
+    const entries = configurationEntries(
+      read({ HOLDFAST_GATEWAY_OPTION_KEY: "hunter2" }, '[gateway-options]\nother = "hunter2"\n'),
+    );
+    expect(JSON.stringify(entries)).not.toContain("hunter2");
+    expect(entries.filter(({ name }) => name.startsWith("gateway-option."))).toEqual([
+      { name: "gateway-option.key", value: "***", source: "HOLDFAST_GATEWAY_OPTION_KEY" },
+      {
+        name: "gateway-option.other",
+        value: "***",
+        source: expect.stringContaining("[gateway-options] other"),
+      },
+    ]);
+  });
+
+  test.each([
+    ['[gateway-options]\n"bank-url" = "x"\n', "[gateway-options] bank-url in"],
+    ['[gateway-options]\nbank = { url = "x" }\n', "[gateway-options] bank in"],
+    ['gateway-options = "x"\n', "gateway-options in"],
+    ["gateway-options = []\n", "gateway-options in"],
+  ])("an option of a gateway module that is none is refused: %j", (toml, source) => {
+    const { code, mistakes } = mistakesOf(() => read({}, toml));
+    expect(code).toBe("bad_configuration");
+    expect(mistakes.map((mistake) => mistake.source)).toEqual([expect.stringContaining(source)]);
+  });
 });
 
 test("what follows from something else is printed as what it is", () => {

@@ -55,12 +55,19 @@ export class InstalledPackage {
     return stdout.trim();
   }
 
-  /** Type-checks the files strictly, and leaves JavaScript beside them. */
+  /** Type-checks the files strictly, and leaves JavaScript beside those that are TypeScript. */
   compile(files: readonly string[]): void {
+    const isScript = files.every((file) => file.endsWith(".mjs"));
     this.write(
       "tsconfig.json",
       JSON.stringify({
-        compilerOptions: { strict: true, module: "node20", target: "es2022", types: ["node"] },
+        compilerOptions: {
+          strict: true,
+          module: "node20",
+          target: "es2022",
+          types: ["node"],
+          ...(isScript && { checkJs: true, noEmit: true }),
+        },
         files,
       }),
     );

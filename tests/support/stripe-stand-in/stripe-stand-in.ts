@@ -46,11 +46,16 @@ interface Arrived {
   readonly body: string;
   readonly key: string;
   readonly query: URLSearchParams;
+  /** Of the account that the request is for. */
+  readonly world: StripeWorld;
 }
 
 /** A Stripe on loopback: its objects, its memory of keys, and its ways to fail. The real client talks to it. */
 export class StripeStandIn {
+  /** The account of the secret key. */
   readonly world = new StripeWorld();
+  /** Those that are connected to it, by their ids. */
+  readonly accounts = new Map<string, StripeWorld>();
   /** What came, in order, faults included. */
   readonly requests: string[] = [];
   /** Tells of a request that will not be answered, so that a test need not wait for time to pass. */
@@ -78,6 +83,12 @@ export class StripeStandIn {
     this.armed.set(kind, [...(this.armed.get(kind) ?? []), ...faults]);
   }
 
+  connect(account: string): StripeWorld {
+    const world = new StripeWorld(`${this.accounts.size + 1}_`);
+    this.accounts.set(account, world);
+    return world;
+  }
+
   /** As after a day: what a key did is no longer known. */
   forgetKeys(): void {
     this.keys.clear();
@@ -86,7 +97,7 @@ export class StripeStandIn {
   /** What was late lands, what was undecided is decided. */
   timePasses(): void {
     for (const arrived of this.late.splice(0)) this.carryOut(arrived, "as asked");
-    this.world.decide();
+    for (const world of [this.world, ...this.accounts.values()]) world.decide();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -96,7 +107,10 @@ export class StripeStandIn {
     const kind = kindOf(request.method ?? "", path);
     this.requests.push(`${request.method} ${path}`);
     const key = String(request.headers["idempotency-key"] ?? "");
-    const arrived: Arrived = { kind, path, body, key, query };
+    const account = request.headers["stripe-account"];
+    const world = account === undefined ? this.world : this.accounts.get(String(account));
+    if (world === undefined) return send(response, failure(403, "invalid_request_error", "account_invalid"));
+    const arrived: Arrived = { kind, path, body, key: `${String(account)} ${key}`, query, world };
     if (!/^Bearer sk_test_\w+$/.test(request.headers.authorization ?? ""))
       return send(response, unauthorized);
     const fault = this.armed.get(kind)?.shift();
@@ -109,7 +123,7 @@ export class StripeStandIn {
     const { pathname: path, searchParams: query } = new URL(url, "http://stripe");
     const kind = kindOf(method, path);
     this.requests.push(`${method} ${path}`);
-    const arrived: Arrived = { kind, path, body, key, query };
+    const arrived: Arrived = { kind, path, body, key, query, world: this.world };
     const fault = this.armed.get(kind)?.shift();
     switch (fault) {
       case undefined:
@@ -141,10 +155,10 @@ export class StripeStandIn {
       case "undecided":
         return send(response, this.carryOut(arrived, fault));
       case "lapsed":
-        this.world.lapse(arrived.path.split("/")[3] ?? "");
+        arrived.world.lapse(arrived.path.split("/")[3] ?? "");
         return send(response, this.carryOut(arrived, "as asked"));
       case "captured_elsewhere":
-        this.world.captureInDashboard(arrived.path.split("/")[3] ?? "");
+        arrived.world.captureInDashboard(arrived.path.split("/")[3] ?? "");
         return send(response, this.carryOut(arrived, "as asked"));
       case "rate_limited":
         return send(response, failure(429, "rate_limit_error", "rate_limit"));
@@ -177,14 +191,14 @@ export class StripeStandIn {
         return this.onSilence();
       case "fails_later":
         send(response, this.carryOut(arrived, "as asked"));
-        return this.world.failLatestRefundLater(arrived.kind);
+        return arrived.world.failLatestRefundLater(arrived.kind);
       case "captured_elsewhere_later":
       case "voided_elsewhere_later":
       case "refunded_elsewhere_later":
       case "disputed_later": {
         const answer = this.carryOut(arrived, "as asked");
         send(response, answer);
-        return this.world.actLater(fault, (answer.body as { id: string }).id);
+        return arrived.world.actLater(fault, (answer.body as { id: string }).id);
       }
       case "stalls_within_the_answer":
       case "reset_within_the_answer": {
@@ -234,29 +248,29 @@ export class StripeStandIn {
     return answer;
   }
 
-  private execute({ kind, path, body }: Arrived, course: Course): StripeAnswer {
+  private execute({ kind, path, body, world }: Arrived, course: Course): StripeAnswer {
     const form = new URLSearchParams(body);
     const intentId = path.split("/")[3] ?? "";
     switch (kind) {
       case "authorize":
-        return this.world.create(form, course);
+        return world.create(form, course);
       case "capture":
-        return this.world.capture(intentId, form, course);
+        return world.capture(intentId, form, course);
       case "void":
-        return this.world.cancel(intentId, form);
+        return world.cancel(intentId, form);
       case "refund":
-        return this.world.refund(form, course);
+        return world.refund(form, course);
       case "read":
         return failure(405, "invalid_request_error");
     }
   }
 
-  private read({ path, query }: Arrived): StripeAnswer {
-    if (path === "/v1/payment_intents/search") return this.world.search(query);
-    if (path === "/v1/refunds") return this.world.listRefunds(query);
-    if (path === "/v1/events") return this.world.events.list(query);
-    if (path === "/v1/disputes") return this.world.listDisputes(query);
-    return this.world.retrieve(path.split("/")[3] ?? "", query);
+  private read({ path, query, world }: Arrived): StripeAnswer {
+    if (path === "/v1/payment_intents/search") return world.search(query);
+    if (path === "/v1/refunds") return world.listRefunds(query);
+    if (path === "/v1/events") return world.events.list(query);
+    if (path === "/v1/disputes") return world.listDisputes(query);
+    return world.retrieve(path.split("/")[3] ?? "", query);
   }
 }
 

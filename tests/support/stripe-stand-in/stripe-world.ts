@@ -60,8 +60,8 @@ export class StripeWorld {
   readonly disputes: Dispute[] = [];
   readonly moves: Move[] = [];
   readonly events = new StripeEvents();
-  /** A part of all ids, so that those of several worlds fit into one store. */
-  label = "";
+  /** A part of all ids: they are unique among all accounts, and those of several worlds fit into one store. */
+  label: string;
   /** Unix seconds, when asked for by expanding the charge. */
   captureBefore = Math.floor(Date.now() / 1_000) + 7 * 86_400;
   /** Not for an account like this one. */
@@ -70,6 +70,10 @@ export class StripeWorld {
   /** Search is an index, and indexes lag. */
   searchIsBehind = false;
   private readonly undecided: (() => void)[] = [];
+
+  constructor(label = "") {
+    this.label = label;
+  }
 
   decide(): void {
     for (const decision of this.undecided.splice(0)) decision();

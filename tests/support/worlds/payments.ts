@@ -67,6 +67,7 @@ export interface Wanted {
   readonly key?: string;
   readonly authorizationReference?: string;
   readonly paymentMethod?: string;
+  readonly gatewayAccount?: string;
   readonly reference?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly createdAt?: Date;
@@ -82,6 +83,7 @@ export function authorizingPayment(wanted: Wanted = {}): Payment {
       merchant: parseMerchantId(wanted.merchant ?? "acme"),
       amount: money(wanted.amount ?? 1000n, parseCurrency(wanted.currency ?? "EUR")),
       paymentMethod: wanted.paymentMethod ?? "tok_ok",
+      gatewayAccount: wanted.gatewayAccount ?? null,
       reference: wanted.reference ?? null,
       metadata: wanted.metadata ?? {},
       expiresAt: wanted.expiresAt ?? after(WEEK_MS, createdAt),

@@ -1,5 +1,6 @@
 import type { LockObserver } from "../../../application/ports/lock-observer";
 import { ExpireAuthorizations } from "../../../application/use-cases/expire-authorizations";
+import { ManageMerchantAccounts } from "../../../application/use-cases/manage-merchant-accounts";
 import { ManageApiKeys } from "../../../application/use-cases/manage-api-keys";
 import { ReconcileOperations } from "../../../application/use-cases/reconcile-operations";
 import type { StoreCommands, StoreUse } from "../../../interfaces/cli/backend";
@@ -17,12 +18,13 @@ export async function withStore<T>(
   if (use !== "new-key") assertStoreExists(configuration.settings.store);
   const { container, close } = await openApplication(configuration, {
     purpose: use,
-    sharesData: use === "keys" || use === "new-key",
+    sharesData: use === "keys" || use === "new-key" || use === "merchants",
     observer,
   });
   try {
     return await work({
       apiKeys: container.get(ManageApiKeys),
+      merchantAccounts: container.get(ManageMerchantAccounts),
       reconcile: () => container.get(ReconcileOperations).execute(),
       expire: () => container.get(ExpireAuthorizations).execute(),
     });

@@ -8,6 +8,7 @@ export function storeModule(store: OpenStore): ContainerModule {
     bind(tokens.eventFeed).toConstantValue(store.eventFeed);
     bind(tokens.webhookStore).toConstantValue(store.webhooks);
     bind(tokens.hintStore).toConstantValue(store.hints);
+    bind(tokens.merchantAccounts).toConstantValue(store.merchantAccounts);
     bind(tokens.apiKeys).toConstantValue(store.apiKeys);
     bind(tokens.migration).toConstantValue(store.migration);
     bind(tokens.storeConnections).toConstantValue(store.connections);

@@ -5,6 +5,10 @@ import type { Logger } from "pino";
 import type { PrometheusContentType, Registry } from "prom-client";
 import type { BackgroundWork } from "../../../application/background/background-work";
 import type { OperationContext } from "../../../application/operations/operation-context";
+import type {
+  GatewayAccounts,
+  MerchantAccountStore,
+} from "../../../application/ports/accounts/merchant-account-store";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store";
 import type { AuthorizationLookup } from "../../../application/ports/authorization-lookup";
 import type { Clock } from "../../../application/ports/clock";
@@ -62,6 +66,8 @@ export const tokens = {
   eventFeed: token<EventFeed>("EventFeed"),
   webhookStore: token<WebhookStore>("WebhookStore"),
   hintStore: token<HintStore>("HintStore"),
+  merchantAccounts: token<MerchantAccountStore>("MerchantAccountStore"),
+  gatewayAccounts: token<GatewayAccounts | undefined>("GatewayAccounts"),
   apiKeys: token<ApiKeyStore>("ApiKeyStore"),
   migration: token<StoreMigration>("StoreMigration"),
   storeConnections: token<ConnectionCounts | undefined>("storeConnections"),

@@ -5,6 +5,7 @@ import { CapturePayment } from "../../../application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../../application/use-cases/expire-authorizations";
 import { ImportAuthorization } from "../../../application/use-cases/import-authorization";
 import { ManageApiKeys } from "../../../application/use-cases/manage-api-keys";
+import { ManageMerchantAccounts } from "../../../application/use-cases/manage-merchant-accounts";
 import { ObservePayment } from "../../../application/use-cases/observe-payment";
 import { ReadPayments } from "../../../application/use-cases/read-payments";
 import { ReconcileOperations } from "../../../application/use-cases/reconcile-operations";
@@ -40,4 +41,9 @@ export const liveUseCases = {
 export const callerUseCases = {
   authenticate: constructs(AuthenticateCaller, [apiKeys]),
   manageApiKeys: constructs(ManageApiKeys, [apiKeys, clock, ids, newSecret]),
+};
+
+/** What only commands on the store itself do. */
+export const storeUseCases = {
+  manageMerchantAccounts: constructs(ManageMerchantAccounts, [tokens.merchantAccounts, clock]),
 };

@@ -2,23 +2,24 @@ import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PaymentId } from "../../../domain/identifiers";
-import { callerUseCases, liveUseCases } from "./use-case-arguments";
+import { callerUseCases, liveUseCases, storeUseCases } from "./use-case-arguments";
 import { tokens } from "./tokens";
 
 export function useCasesModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    for (const useCase of Object.values({ ...liveUseCases, ...callerUseCases }))
+    for (const useCase of Object.values({ ...liveUseCases, ...callerUseCases, ...storeUseCases }))
       bind<object>(useCase).toSelf();
     bind(tokens.operations).toResolvedValue(
-      (payments, gateway, clock, ids) => ({
+      (payments, gateway, accounts, clock, ids) => ({
         payments,
         gateway,
+        accounts,
         clock,
         ids,
         random: Math.random,
         sleep: (ms) => sleep(ms),
       }),
-      [tokens.payments, tokens.gateway, tokens.clock, tokens.ids],
+      [tokens.payments, tokens.gateway, tokens.gatewayAccounts, tokens.clock, tokens.ids],
     );
     bind(tokens.reconcilingFailed).toResolvedValue(logsFailureOf("reconciling"), [tokens.logger]);
     bind(tokens.expiringFailed).toResolvedValue(logsFailureOf("expiring"), [tokens.logger]);

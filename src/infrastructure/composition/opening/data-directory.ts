@@ -33,7 +33,7 @@ export async function takeDataDirectory(
   const sinceMs = performance.now();
   const held = await DataDirectoryLock.acquire(database, purpose, undefined, patience);
   closers.add(() => held.release());
-  const files = [database, ...(gateway.value === "simulated" ? [gatewayFileBeside(database)] : [])];
+  const files = [database, ...(gateway.value.kind === "simulated" ? [gatewayFileBeside(database)] : [])];
   for (const file of files) {
     makeWritableFile(file);
     const taken = await takeFile(realpathSync(file), patience.limit, sinceMs);

@@ -56,7 +56,7 @@ export async function openApplication(
     });
     // A file that has lost its log is left as it is: the log may be found and put back.
     if (store.lostLogs().every(({ isAccepted }) => isAccepted)) await store.migration.migrate();
-    const gateway = await openGateway(settings, clock, store.openGatewayLedger, closers);
+    const gateway = await openGateway(configuration, clock, store.openGatewayLedger, closers);
     // A server shows what is there and moves nothing; a command has nothing to show.
     if (purpose !== "serve") for (const lost of store.lostLogs()) assertLogIsWhole(lost);
     const telemetry = openTelemetry(settings.logLevel.value);

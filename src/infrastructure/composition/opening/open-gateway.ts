@@ -7,13 +7,20 @@ import type {
 import type { PaymentGateway } from "../../../application/ports/payment-gateway";
 import { StoreUnavailableError } from "../../../application/ports/payment-repository";
 import type { PaymentId } from "../../../domain/identifiers";
-import { ConfigurationError, type EffectiveSettings } from "../../configuration/configuration";
+import {
+  ConfigurationError,
+  type Configuration,
+  type EffectiveSettings,
+} from "../../configuration/configuration";
+import { GatewayModuleError } from "../../gateways/module/gateway-module-error";
 import type { GatewayLedger, GatewayMove } from "../../gateways/simulated/ledgers/gateway-ledger";
 import { SimulatedGateway } from "../../gateways/simulated/simulated-gateway";
 import type { Closers } from "./closers";
 
 export interface OpenGateway {
   readonly gateway: PaymentGateway & AuthorizationLookup;
+  /** Has accounts of merchants beside the common one. */
+  readonly hasAccounts?: true;
   /** How often money moved; only the simulated gateway can tell. */
   readonly moves?: (paymentId: PaymentId) => Promise<readonly GatewayMove[]>;
   /** Rejects when it cannot work; absent where that says nothing about this server. */
@@ -29,12 +36,14 @@ export interface OpenGatewayEvents {
 }
 
 export async function openGateway(
-  settings: EffectiveSettings,
+  configuration: Configuration,
   clock: Clock,
   openLedger: () => Promise<GatewayLedger>,
   closers: Closers,
 ): Promise<OpenGateway> {
-  switch (settings.gateway.value) {
+  const { settings } = configuration;
+  const { value: setting } = settings.gateway;
+  switch (setting.kind) {
     case "simulated":
       return simulated(await openLedger(), clock);
     case "stripe": {
@@ -44,7 +53,13 @@ export async function openGateway(
       const { StripeGateway } = await import("../../gateways/stripe/stripe-gateway.js");
       const gateway = StripeGateway.open({ apiKey, ...(url !== null && { url }) });
       closers.add(() => gateway.close());
-      return { gateway, events: { list: gateway.eventList, signed: await signedEvents(settings) } };
+      const events = { list: gateway.eventList, signed: await signedEvents(settings) };
+      return { gateway, hasAccounts: true, events };
+    }
+    case "module": {
+      const gateway = await gatewayOfModule(setting.file, configuration);
+      closers.add(() => gateway.close());
+      return { gateway };
     }
   }
 }
@@ -70,9 +85,26 @@ async function signedEvents({
   return new StripeWebhook(secrets);
 }
 
-function stripeApiKeyOf({ gateway, stripeApiKey }: EffectiveSettings): string {
-  if (stripeApiKey.value !== null) return stripeApiKey.value;
-  const message = "is stripe:, which needs Stripe's secret key: set STRIPE_API_KEY";
-  // The value is right, what it needs is missing: never a usage error.
-  throw new ConfigurationError([{ source: gateway.source, kind: "environment", message }]);
+async function gatewayOfModule(file: string, { settings, gatewayOptions }: Configuration) {
+  const options = Object.fromEntries(
+    Object.entries(gatewayOptions).map(([name, { value }]) => [name, value]),
+  );
+  const { openGatewayModule } = await import("../../gateways/module/open-gateway-module.js");
+  try {
+    return await openGatewayModule(file, options);
+  } catch (error) {
+    if (!(error instanceof GatewayModuleError)) throw error;
+    throw unusableGateway(settings, `is module:${file}, which is no gateway: ${error.message}`);
+  }
+}
+
+function stripeApiKeyOf(settings: EffectiveSettings): string {
+  const { value } = settings.stripeApiKey;
+  if (value !== null) return value;
+  throw unusableGateway(settings, "is stripe:, which needs Stripe's secret key: set STRIPE_API_KEY");
+}
+
+/** The value is right, what it needs is missing: never a usage error. */
+function unusableGateway({ gateway: { source } }: EffectiveSettings, message: string): ConfigurationError {
+  return new ConfigurationError([{ source, kind: "environment", message }]);
 }

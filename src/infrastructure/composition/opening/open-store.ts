@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, parse } from "node:path";
+import type { MerchantAccountStore } from "../../../application/ports/accounts/merchant-account-store";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store";
 import type { Clock } from "../../../application/ports/clock";
 import type { EventFeed } from "../../../application/ports/events/event-feed";
@@ -16,6 +17,7 @@ import { SqliteGatewayLedger } from "../../gateways/simulated/ledgers/sqlite-gat
 import { PublicationsHeard } from "../../persistence/events/publications-heard";
 import { InMemoryApiKeyStore } from "../../persistence/memory/in-memory-api-key-store";
 import { InMemoryHintStore } from "../../persistence/memory/in-memory-hint-store";
+import { InMemoryMerchantAccountStore } from "../../persistence/memory/in-memory-merchant-account-store";
 import { InMemoryPaymentRepository } from "../../persistence/memory/in-memory-payment-repository";
 import { InMemoryWebhookStore } from "../../persistence/memory/webhooks/in-memory-webhook-store";
 import { PostgresDatabase } from "../../persistence/postgres/postgres-database";
@@ -26,6 +28,7 @@ import { PostgresPaymentRepository } from "../../persistence/postgres/postgres-p
 import { PostgresWebhookStore } from "../../persistence/postgres/webhooks/postgres-webhook-store";
 import { RememberedApiKeys } from "../../persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../../persistence/sql/sql-api-key-store";
+import { SqlMerchantAccountStore } from "../../persistence/sql/sql-merchant-account-store";
 import type { LostLog } from "../../persistence/sqlite/sqlite-commit-mark";
 import { SqliteDatabase } from "../../persistence/sqlite/sqlite-database";
 import { SqliteMigration } from "../../persistence/sqlite/sqlite-migration";
@@ -42,6 +45,7 @@ export interface OpenStore {
   readonly webhooks: WebhookStore;
   readonly hints: HintStore;
   readonly apiKeys: ApiKeyStore;
+  readonly merchantAccounts: MerchantAccountStore;
   readonly migration: StoreMigration;
   /** The simulated gateway's memory: beside the payments, never in one transaction with them. */
   readonly openGatewayLedger: () => Promise<GatewayLedger>;
@@ -86,6 +90,7 @@ export async function openStore(
         webhooks: new InMemoryWebhookStore((event) => payments.feed.append([event])),
         hints: new InMemoryHintStore(),
         apiKeys: new InMemoryApiKeyStore(),
+        merchantAccounts: new InMemoryMerchantAccountStore(),
         migration: { migrate: async () => ({ from: 0, to: 0 }) },
         lostLogs: () => [],
         openGatewayLedger: async () => new InMemoryGatewayLedger(),
@@ -105,6 +110,7 @@ export async function openStore(
         webhooks: new SqliteWebhookStore(sqlite, onPublished),
         hints: new SqliteHintStore(sqlite),
         apiKeys: remembered(new SqlApiKeyStore(sqlite)),
+        merchantAccounts: new SqlMerchantAccountStore(sqlite),
         migration: new SqliteMigration(sqlite, clock),
         lostLogs: () => lostLogs,
         openGatewayLedger: async () => {
@@ -124,6 +130,7 @@ export async function openStore(
         webhooks: new PostgresWebhookStore(postgres, onPublished),
         hints: new PostgresHintStore(postgres),
         apiKeys: remembered(new SqlApiKeyStore(postgres)),
+        merchantAccounts: new SqlMerchantAccountStore(postgres),
         migration: new PostgresMigration(postgres, clock),
         connections: () => postgres.connections,
         lostLogs: () => [],

@@ -19,14 +19,19 @@ import {
 /** A hundred each: no payment has more refunds than that. */
 const REFUND_PAGES = 5;
 
-/** What is left of a request's time, in whole milliseconds. */
-export type TimeLeft = () => number;
+/** What goes with each call to Stripe: what is left of the request's time, in whole milliseconds, and whose account it is. */
+export type CallOptions = () => { readonly timeout: number; readonly stripeAccount?: string };
 
-/** One bound for all the questions of one request. */
-export function timeLeft(timeoutMs: number): TimeLeft {
+/** One bound and one account for all the questions of one request. */
+export function callOptions({ timeoutMs, account }: CalledIn): CallOptions {
   const until = performance.now() + timeoutMs;
-  return () => Math.max(1, Math.ceil(until - performance.now()));
+  return () => ({
+    timeout: Math.max(1, Math.ceil(until - performance.now())),
+    ...(account !== undefined && { stripeAccount: account }),
+  });
 }
+
+type CalledIn = Pick<FindRequest, "timeoutMs" | "account">;
 
 /**
  * By the objects, never by the key: Stripe has no way to ask what a key did without sending it again. So most refusals
@@ -35,23 +40,23 @@ export function timeLeft(timeoutMs: number): TimeLeft {
 export async function findByObjects(
   stripe: Stripe.Stripe,
   request: FindRequest,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<FindAnswer> {
   const { kind, authorizationReference } = request;
-  if (kind === "authorize") return findAuthorization(stripe, request, timeout);
+  if (kind === "authorize") return findAuthorization(stripe, request, options);
   if (authorizationReference === null) return { outcome: "absent" };
   const movement = { ...request, authorizationReference };
   switch (kind) {
     case "capture":
-      return findCapture(stripe, movement, timeout);
+      return findCapture(stripe, movement, options);
     case "void":
       return evidenceOf(
         authorizationReference,
-        await retrieveIntent(stripe, authorizationReference, timeout),
+        await retrieveIntent(stripe, authorizationReference, options),
         (seen) => voidEvidence(seen, request),
       );
     case "refund":
-      return findRefund(stripe, movement, timeout);
+      return findRefund(stripe, movement, options);
   }
 }
 
@@ -74,16 +79,16 @@ export function evidenceOf(
 export async function findCapture(
   stripe: Stripe.Stripe,
   request: MovementRequest,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<FindAnswer> {
-  const seen = await retrieveIntent(stripe, request.authorizationReference, timeout);
+  const seen = await retrieveIntent(stripe, request.authorizationReference, options);
   return evidenceOf(request.authorizationReference, seen, (intent) => captureEvidence(intent, request));
 }
 
 export async function findRefund(
   stripe: Stripe.Stripe,
   request: MovementRequest,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<FindAnswer> {
   const { authorizationReference, operationId } = request;
   let after: string | undefined;
@@ -94,7 +99,7 @@ export async function findRefund(
         limit: 100,
         ...(after === undefined ? {} : { starting_after: after }),
       },
-      { timeout: timeout() },
+      options(),
     );
     const seen = refunds.data.map(seeRefund);
     const ours = seen.find((refund) => refund?.metadata?.[operationIdIn.refund] === operationId);
@@ -112,20 +117,20 @@ export async function findRefund(
 export async function allRefunds(
   stripe: Stripe.Stripe,
   intentId: string,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<readonly RefundSeen[] | null> {
   return allOf(seeRefund, (after) =>
-    stripe.refunds.list({ payment_intent: intentId, limit: 100, ...after }, { timeout: timeout() }),
+    stripe.refunds.list({ payment_intent: intentId, limit: 100, ...after }, options()),
   );
 }
 
 export async function allDisputes(
   stripe: Stripe.Stripe,
   intentId: string,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<readonly DisputeSeen[] | null> {
   return allOf(seeDispute, (after) =>
-    stripe.disputes.list({ payment_intent: intentId, limit: 100, ...after }, { timeout: timeout() }),
+    stripe.disputes.list({ payment_intent: intentId, limit: 100, ...after }, options()),
   );
 }
 
@@ -154,14 +159,14 @@ async function allOf<Seen extends { readonly id: string }>(
 async function findAuthorization(
   stripe: Stripe.Stripe,
   request: FindRequest,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<FindAnswer> {
   const { operationId, authorizationReference } = request;
   let reference = authorizationReference;
   if (reference === null) {
     const found = await stripe.paymentIntents.search(
       { query: `metadata["${operationIdIn.authorize}"]:"${operationId}"`, limit: 2 },
-      { timeout: timeout() },
+      options(),
     );
     const [first, second] = found.data;
     if (first === undefined) return { outcome: "absent" };
@@ -173,18 +178,14 @@ async function findAuthorization(
     }
     reference = first.id;
   }
-  const intent = await stripe.paymentIntents.retrieve(
-    reference,
-    { expand: ["latest_charge"] },
-    { timeout: timeout() },
-  );
+  const intent = await stripe.paymentIntents.retrieve(reference, { expand: ["latest_charge"] }, options());
   return evidenceOf(reference, seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
 }
 
 export async function retrieveIntent(
   stripe: Stripe.Stripe,
   reference: string,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<PaymentIntentSeen | null> {
-  return seePaymentIntent(await stripe.paymentIntents.retrieve(reference, {}, { timeout: timeout() }));
+  return seePaymentIntent(await stripe.paymentIntents.retrieve(reference, {}, options()));
 }

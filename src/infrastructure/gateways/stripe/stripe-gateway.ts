@@ -33,8 +33,8 @@ import {
   findCapture,
   findRefund,
   retrieveIntent,
-  timeLeft,
-  type TimeLeft,
+  callOptions,
+  type CallOptions,
   evidenceOf,
 } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
@@ -81,7 +81,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
-    return this.sendAmount({ ...request, kind: "authorize" }, async (amount, timeout) => {
+    return this.sendAmount({ ...request, kind: "authorize" }, async (amount, options) => {
       const intent = await this.stripe.paymentIntents.create(
         {
           amount,
@@ -96,7 +96,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
           // Has the end of the authorization in it.
           expand: ["latest_charge"],
         },
-        { idempotencyKey: request.gatewayKey, timeout: timeout() },
+        { idempotencyKey: request.gatewayKey, ...options() },
       );
       return evidence(seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
     });
@@ -106,17 +106,17 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.sendAmount(
       { ...request, kind: "capture" },
-      async (amount, timeout) => {
+      async (amount, options) => {
         const intent = await this.stripe.paymentIntents.capture(
           authorizationReference,
           // `final_capture` is the default: a capture of a part lets go of the rest.
           { amount_to_capture: amount, metadata: labels("capture", request) },
-          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+          { idempotencyKey: request.gatewayKey, ...options() },
         );
         const seen = seePaymentIntent(intent);
         return evidenceOf(authorizationReference, seen, (found) => captureEvidence(found, request));
       },
-      (_reason, timeout) => findCapture(this.stripe, request, timeout),
+      (_reason, options) => findCapture(this.stripe, request, options),
     );
   }
 
@@ -124,18 +124,18 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.send(
       { ...request, kind: "void" },
-      async (timeout) => {
+      async (options) => {
         const intent = await this.stripe.paymentIntents.cancel(
           authorizationReference,
           { cancellation_reason: "requested_by_customer" },
-          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+          { idempotencyKey: request.gatewayKey, ...options() },
         );
         const seen = seePaymentIntent(intent);
         return evidenceOf(authorizationReference, seen, (found) => voidEvidence(found, request));
       },
-      async (_reason, timeout): Promise<FindAnswer> => {
+      async (_reason, options): Promise<FindAnswer> => {
         // This key was refused, so whatever ended the authorization, it was not this void.
-        const seen = await retrieveIntent(this.stripe, authorizationReference, timeout);
+        const seen = await retrieveIntent(this.stripe, authorizationReference, options);
         return evidenceOf(authorizationReference, seen, (found) => {
           if (found.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
           if (found.status === "succeeded") return voidEvidence(found, request);
@@ -149,22 +149,22 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.sendAmount(
       { ...request, kind: "refund" },
-      async (amount, timeout) => {
+      async (amount, options) => {
         const refund = await this.stripe.refunds.create(
           { payment_intent: authorizationReference, amount, metadata: labels("refund", request) },
-          { idempotencyKey: request.gatewayKey, timeout: timeout() },
+          { idempotencyKey: request.gatewayKey, ...options() },
         );
         return evidence(seeRefund(refund), (seen) => refundEvidence(seen, authorizationReference, request));
       },
-      async (reason, timeout) => {
-        const found = await findRefund(this.stripe, request, timeout);
+      async (reason, options) => {
+        const found = await findRefund(this.stripe, request, options);
         return found.outcome === "absent" ? { outcome: "declined", reason } : found;
       },
     );
   }
 
   async find(request: FindRequest): Promise<FindAnswer> {
-    const timeout = timeLeft(request.timeoutMs);
+    const options = callOptions(request);
     // Nothing can be compared with it, and "absent" would have it sent again: whatever Stripe has, a person has to see.
     if (request.kind !== "void" && toStripeAmount(request.amount) === "currency_unit_unknown") {
       return {
@@ -173,7 +173,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
       };
     }
     try {
-      return await findByObjects(this.stripe, request, timeout);
+      return await findByObjects(this.stripe, request, options);
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }
@@ -181,46 +181,43 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   async picture(request: PictureRequest): Promise<PictureAnswer> {
     try {
-      return await drawPicture(this.stripe, request, timeLeft(request.timeoutMs));
+      return await drawPicture(this.stripe, request, callOptions(request));
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }
   }
 
-  async lookupAuthorization({ reference, timeoutMs }: LookupRequest): Promise<LookupAnswer> {
+  async lookupAuthorization(request: LookupRequest): Promise<LookupAnswer> {
+    const { reference } = request;
     return lookedUp(reference, () =>
-      this.stripe.paymentIntents.retrieve(
-        reference,
-        { expand: ["latest_charge"] },
-        { timeout: timeLeft(timeoutMs)() },
-      ),
+      this.stripe.paymentIntents.retrieve(reference, { expand: ["latest_charge"] }, callOptions(request)()),
     );
   }
 
   /** Nothing is sent of an amount that Stripe has no number for, in no copy of it: so this is for good. */
   private async sendAmount(
     request: Sent,
-    call: (amount: number, timeout: TimeLeft) => Promise<FindAnswer>,
-    look?: (reason: string, timeout: TimeLeft) => Promise<FindAnswer>,
+    call: (amount: number, options: CallOptions) => Promise<FindAnswer>,
+    look?: (reason: string, options: CallOptions) => Promise<FindAnswer>,
   ): Promise<GatewayAnswer> {
     const amount = toStripeAmount(request.amount);
     if (typeof amount === "string") return { outcome: "declined", reason: amount };
-    return this.send(request, (timeout) => call(amount, timeout), look);
+    return this.send(request, (options) => call(amount, options), look);
   }
 
   /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
   private async send(
     request: Sent,
-    call: (timeout: TimeLeft) => Promise<FindAnswer>,
-    look?: (reason: string, timeout: TimeLeft) => Promise<FindAnswer>,
+    call: (options: CallOptions) => Promise<FindAnswer>,
+    look?: (reason: string, options: CallOptions) => Promise<FindAnswer>,
   ): Promise<GatewayAnswer> {
-    const timeout = timeLeft(request.timeoutMs);
+    const options = callOptions(request);
     try {
-      return answer(await call(timeout));
+      return answer(await call(options));
     } catch (error) {
       const { outcome, reason } = meaningOf(error, request.kind);
       if (outcome !== "look") return { outcome, reason };
-      const found = await look?.(reason, timeout).catch(() => undefined);
+      const found = await look?.(reason, options).catch(() => undefined);
       return found === undefined || found.outcome === "absent"
         ? { outcome: "unknown", reason }
         : answer(found);

@@ -11,7 +11,7 @@ import type {
 } from "../../../domain/payment/picture/gateway-picture";
 import { fromStripeAmount } from "./stripe-amount";
 import { ENDED_BY_ITSELF, operationIdIn } from "./stripe-evidence";
-import { allDisputes, allRefunds, type TimeLeft } from "./stripe-find";
+import { allDisputes, allRefunds, type CallOptions } from "./stripe-find";
 import {
   seePaymentIntent,
   type DisputeSeen,
@@ -23,15 +23,11 @@ import {
 export async function drawPicture(
   stripe: Stripe.Stripe,
   { authorizationReference, amount }: PictureRequest,
-  timeout: TimeLeft,
+  options: CallOptions,
 ): Promise<PictureAnswer> {
   if (!isUnitCertain(amount)) return unknown("currency_unit_unknown");
   const intent = seePaymentIntent(
-    await stripe.paymentIntents.retrieve(
-      authorizationReference,
-      { expand: ["latest_charge"] },
-      { timeout: timeout() },
-    ),
+    await stripe.paymentIntents.retrieve(authorizationReference, { expand: ["latest_charge"] }, options()),
   );
   if (intent === null) return unknown("an answer that makes no sense");
   if (intent.id !== authorizationReference) {
@@ -39,8 +35,8 @@ export async function drawPicture(
   }
   if (intent.currency.toUpperCase() !== amount.currency) return unknown(`the currency is ${intent.currency}`);
   const isTaken = intent.status === "succeeded";
-  const refunds = isTaken ? await allRefunds(stripe, authorizationReference, timeout) : [];
-  const disputes = intent.isDisputed ? await allDisputes(stripe, authorizationReference, timeout) : [];
+  const refunds = isTaken ? await allRefunds(stripe, authorizationReference, options) : [];
+  const disputes = intent.isDisputed ? await allDisputes(stripe, authorizationReference, options) : [];
   if (refunds === null || disputes === null) return unknown("a list that makes no sense, or is too long");
   try {
     return { outcome: "seen", picture: pictureOf(intent, refunds, disputes) };

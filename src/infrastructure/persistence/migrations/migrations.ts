@@ -9,6 +9,7 @@ import { publicEvents } from "./0008-public-events";
 import { webhooks } from "./0009-webhooks";
 import { movementsElsewhere } from "./0012-movements-elsewhere";
 import { gatewayHints } from "./0014-gateway-hints";
+import { accountsOfMerchants } from "./0015-accounts-of-merchants";
 import type { Migration } from "./migration";
 
 /** In order, without gaps. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   movementsElsewhere,
   gatewayHints,
+  accountsOfMerchants,
 ];

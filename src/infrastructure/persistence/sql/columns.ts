@@ -26,6 +26,7 @@ const paymentFixed = columns<
   currency: true,
   currency_exponent: true,
   payment_method: true,
+  gateway_account: true,
   reference: true,
   metadata: true,
   created_at: true,

@@ -12,6 +12,7 @@ export interface Tables extends WebhookTables, HintTables {
   events: EventTable;
   public_events: PublicEventTable;
   api_keys: ApiKeyTable;
+  merchant_accounts: MerchantAccountTable;
   schema_migrations: { version: bigint; applied_at: bigint };
 }
 
@@ -32,6 +33,8 @@ export interface PaymentTable {
   payment_method: string;
   reference: string | null;
   metadata: string;
+  /** Null: the common one. */
+  gateway_account: string | null;
   authorization_reference: string | null;
   created_at: bigint;
   authorized_at: bigint | null;
@@ -99,6 +102,12 @@ export interface ApiKeyTable {
   secret_hash: string;
   created_at: bigint;
   revoked_at: bigint | null;
+}
+
+export interface MerchantAccountTable {
+  merchant_id: string;
+  account: string;
+  set_at: bigint;
 }
 
 export type PaymentRow = Selectable<PaymentTable>;

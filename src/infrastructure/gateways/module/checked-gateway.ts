@@ -1,0 +1,88 @@
+import { inTime } from "../../../application/operations/in-time";
+import type {
+  AuthorizationLookup,
+  LookupAnswer,
+  LookupRequest,
+} from "../../../application/ports/authorization-lookup";
+import type {
+  AuthorizeRequest,
+  FindAnswer,
+  FindRequest,
+  GatewayAnswer,
+  MovementRequest,
+  PaymentGateway,
+  PictureAnswer,
+  PictureRequest,
+} from "../../../application/ports/payment-gateway";
+import type { GatewayLayer } from "../contract/gateway-layers";
+import { checkedAnswer, checkedFind, checkedLookup } from "./checked-answers";
+import { checkedPicture } from "./checked-picture";
+import { inPrint } from "./in-print";
+import type { GatewayOptions, OwnGateway } from "./own-gateway";
+
+const CLOSE_MS = 5_000;
+
+/**
+ * A gateway that somebody else has written. Excludes nobody and survives what that one survives; it keeps what makes no
+ * sense, and what is thrown, from being taken for an answer.
+ */
+export class CheckedGateway implements PaymentGateway, AuthorizationLookup {
+  readonly remembersKeysForMs: number;
+  readonly picture?: (request: PictureRequest) => Promise<PictureAnswer>;
+  private readonly has: ReadonlySet<GatewayLayer>;
+
+  constructor(
+    private readonly gateway: OwnGateway,
+    private readonly options: GatewayOptions = {},
+  ) {
+    this.remembersKeysForMs = gateway.remembersKeysForMs;
+    this.has = new Set(gateway.has);
+    if (this.has.has("shows its picture"))
+      this.picture = (request) => this.asked(async () => checkedPicture(await gateway.picture?.(request)));
+  }
+
+  authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
+    return this.asked(async () => checkedAnswer(await this.gateway.authorize(request)));
+  }
+
+  capture(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.asked(async () => checkedAnswer(await this.gateway.capture(request)));
+  }
+
+  void(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.asked(async () => checkedAnswer(await this.gateway.void(request)));
+  }
+
+  refund(request: MovementRequest): Promise<GatewayAnswer> {
+    return this.asked(async () => checkedAnswer(await this.gateway.refund(request)));
+  }
+
+  async find(request: FindRequest): Promise<FindAnswer> {
+    // Not "absent": nobody has looked.
+    if (!this.has.has("can be found again"))
+      return { outcome: "unknown", reason: "this gateway cannot be asked" };
+    return this.asked(async () => checkedFind(await this.gateway.find?.(request)));
+  }
+
+  async lookupAuthorization(request: LookupRequest): Promise<LookupAnswer> {
+    const { gateway } = this;
+    // What cannot be looked up exists for nobody.
+    if (gateway.lookupAuthorization === undefined) return { outcome: "not_found" };
+    return this.asked(async () => checkedLookup(await gateway.lookupAuthorization?.(request)));
+  }
+
+  async close(): Promise<void> {
+    await inTime(CLOSE_MS, (async () => this.gateway.close?.())(), () => undefined);
+  }
+
+  /** However it fails, that is no answer. */
+  private async asked<Answer>(
+    ask: () => Promise<Answer>,
+  ): Promise<Answer | { readonly outcome: "unknown"; readonly reason: string }> {
+    try {
+      return await ask();
+    } catch (error) {
+      return { outcome: "unknown", reason: `the gateway module failed: ${inPrint(error, this.options)}` };
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { money, parseCurrency } from "../../../../src/domain/money";
+import type { OwnGateway } from "../../../../src/gateway";
+import { CheckedGateway } from "../../../../src/infrastructure/gateways/module/checked-gateway";
+
+const amount = money(1_250n, parseCurrency("EUR"));
+const request = {
+  gatewayKey: "k",
+  operationId: "o",
+  paymentId: "p",
+  amount,
+  authorizationReference: "a",
+  timeoutMs: 1_000,
+};
+const asking = { ...request, kind: "capture" as const };
+const SECRET = "sk-very-secret";
+
+/** A gateway of which each method does the same; what it answers need not be what its type says. */
+function answering(does: () => unknown, has: OwnGateway["has"] = ["can be found again"]): CheckedGateway {
+  // Not asynchronous itself: what throws, throws at once.
+  const method = (): never => does() as never;
+  const gateway: OwnGateway = {
+    has,
+    remembersKeysForMs: 1_000,
+    authorize: method,
+    capture: method,
+    void: method,
+    refund: method,
+    find: method,
+    lookupAuthorization: method,
+  };
+  return new CheckedGateway(gateway, { api_key: SECRET, mode: "test" });
+}
+
+const senseless = expect.stringMatching(/^an answer that makes no sense/);
+
+describe("a gateway of a module", () => {
+  it.each([
+    [{ outcome: "succeeded", reference: "c-1" }],
+    [{ outcome: "succeeded", reference: "c-1", expiresAt: new Date(0) }],
+    [{ outcome: "declined", reason: "no money" }],
+    [{ outcome: "authorization_gone", reason: "expired" }],
+    [{ outcome: "mismatch", evidence: "another amount" }],
+    [{ outcome: "mismatch", evidence: "captured", reference: "c-2", captured: true }],
+    [{ outcome: "unknown", reason: "timeout" }],
+  ])("a gateway of a module that answers %j, sent to or asked, has answered that", async (answer) => {
+    expect(await answering(() => answer).capture(request)).toEqual(answer);
+    expect(await answering(() => answer).find(asking)).toEqual(answer);
+  });
+
+  it("a gateway of a module may say that nothing was sent, and that a key is absent or pending", async () => {
+    const notSent = { outcome: "not_sent", reason: "refused" };
+    expect(await answering(() => notSent).refund(request)).toEqual(notSent);
+    for (const outcome of ["absent", "pending"])
+      expect(await answering(() => ({ outcome })).find(asking)).toEqual({ outcome });
+  });
+
+  it.each([
+    undefined,
+    null,
+    "succeeded",
+    true,
+    {},
+    { outcome: "ok" },
+    { outcome: "constructor" },
+    { outcome: "succeeded" },
+    { outcome: "succeeded", reference: "" },
+    { outcome: "succeeded", reference: 42 },
+    { outcome: "succeeded", reference: "a\u0000b" },
+    { outcome: "succeeded", reference: "x".repeat(256) },
+    { outcome: "succeeded", reference: "c-1", expiresAt: "2026-11-19" },
+    { outcome: "succeeded", reference: "c-1", expiresAt: new Date(NaN) },
+  ])("a gateway of a module that answers %j has said nothing that is known", async (answer) => {
+    const gateway = answering(() => answer);
+    for (const said of [gateway.capture(request), gateway.void(request), gateway.find(asking)])
+      expect(await said).toEqual({ outcome: "unknown", reason: senseless });
+  });
+
+  it("a gateway of a module that says of a request what only a question has for an answer, and the other way, is not known", async () => {
+    for (const outcome of ["absent", "pending"])
+      expect(await answering(() => ({ outcome })).capture(request)).toMatchObject({ outcome: "unknown" });
+    const found = await answering(() => ({ outcome: "not_sent", reason: "x" })).find(asking);
+    expect(found).toMatchObject({ outcome: "unknown" });
+  });
+
+  it("a gateway of a module that throws, at once or later, is unknown, in one line without its secrets", async () => {
+    const thrown = () => {
+      throw new Error(`401 for\n\u0000${SECRET} in test`);
+    };
+    expect(await answering(thrown).capture(request)).toEqual({
+      outcome: "unknown",
+      reason: "the gateway module failed: Error: 401 for *** in test",
+    });
+    const strange = () => {
+      throw Object.create(null);
+    };
+    expect(await answering(strange).find(asking)).toMatchObject({ outcome: "unknown" });
+  });
+
+  it("a gateway of a module gives its refusals words that a database takes", async () => {
+    const reason = `${"x".repeat(499)}\u{1F600}`;
+    const { reason: kept } = (await answering(() => ({ outcome: "declined", reason })).capture(request)) as {
+      reason: string;
+    };
+    expect(kept).toBe("x".repeat(499));
+    const bare = await answering(() => ({ outcome: "declined" })).capture(request);
+    expect(bare).toEqual({ outcome: "declined", reason: "no reason was given" });
+  });
+
+  it("a gateway of a module that cannot be found again is not asked", async () => {
+    const gateway = answering(() => ({ outcome: "succeeded", reference: "c-1" }), ["moves once"]);
+    expect(await gateway.find(asking)).toEqual({
+      outcome: "unknown",
+      reason: "this gateway cannot be asked",
+    });
+  });
+
+  it("a gateway of a module shows authorizations made elsewhere as they are, if it says enough of them", async () => {
+    const authorization = { reference: "e-1", amount, expiresAt: null, paymentId: null };
+    const found = { outcome: "found", merchant: "acme", authorization };
+    const look = (answer: unknown) =>
+      answering(() => answer).lookupAuthorization({ reference: "e-1", timeoutMs: 1 });
+    expect(await look(found)).toEqual(found);
+    expect(await look({ ...found, authorization: { reference: "e-1", amount } })).toEqual(found);
+    expect(await look({ outcome: "not_found" })).toEqual({ outcome: "not_found" });
+    const gone = { outcome: "not_capturable", merchant: null, reason: "captured" };
+    expect(await look(gone)).toEqual(gone);
+    for (const nonsense of [
+      { ...found, merchant: undefined },
+      { ...gone, merchant: undefined },
+      { ...found, authorization: { ...authorization, amount: { ...amount, amount: 1250 } } },
+      { ...found, authorization: { ...authorization, amount: { ...amount, amount: 0n } } },
+      { ...found, authorization: { ...authorization, amount: { ...amount, exponent: 3 } } },
+      { ...found, authorization: { ...authorization, amount: { ...amount, currency: "XYZ" } } },
+      { ...found, authorization: { ...authorization, expiresAt: "soon" } },
+      { ...found, authorization: { ...authorization, paymentId: 7 } },
+      { ...found, authorization: { ...authorization, reference: "" } },
+      undefined,
+    ])
+      expect(await look(nonsense)).toEqual({ outcome: "unknown", reason: senseless });
+  });
+
+  it("a gateway of a module that looks nothing up has no authorization for anybody", async () => {
+    const without = { has: [], remembersKeysForMs: 1 } as unknown as OwnGateway;
+    const gateway = new CheckedGateway(without);
+    expect(await gateway.lookupAuthorization({ reference: "e-1", timeoutMs: 1 })).toEqual({
+      outcome: "not_found",
+    });
+    await gateway.close();
+  });
+
+  it("a gateway of a module is closed once, and one that does not come to an end is waited for five seconds", async () => {
+    let closed = 0;
+    const never = new Promise<void>(() => {});
+    const own = {
+      has: [],
+      remembersKeysForMs: 1,
+      close: () => ((closed += 1), never),
+    } as unknown as OwnGateway;
+    jest.useFakeTimers();
+    try {
+      const closing = new CheckedGateway(own).close();
+      await jest.advanceTimersByTimeAsync(5_000);
+      await closing;
+    } finally {
+      jest.useRealTimers();
+    }
+    expect(closed).toBe(1);
+  });
+});

@@ -12,7 +12,7 @@ import type { PaymentFacts } from "../../domain/payment/facts";
 import { disputeStatuses } from "../../domain/payment/picture/gateway-picture";
 import type { PaymentStatus } from "../../domain/payment/transitions";
 import { publicEventTypes, type PublicEvent } from "../../application/public-events/public-event";
-import { exponentBeforeItWasKept } from "./migrations/iso-4217-before-exponents";
+import { exponentBeforeItWasKept } from "./migrations/versions/iso-4217-before-exponents";
 
 /** Everything that an in-memory store holds of one payment. */
 export interface StoredPaymentContent {

@@ -1,4 +1,4 @@
-import type { Migration, SqlEngine } from "./migration";
+import type { Migration, SqlEngine } from "../migration";
 
 /** PostgreSQL would else sort text by the rules of a language, SQLite by bytes. */
 const types = {

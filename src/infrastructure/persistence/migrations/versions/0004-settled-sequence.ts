@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /**
  * What ended before what must not depend on whose clock was right. Of what ended before this was kept, the times are all

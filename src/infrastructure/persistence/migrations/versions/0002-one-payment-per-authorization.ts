@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /** An authorization that was imported twice would be captured twice. The merchant does not matter: the money is one. */
 export const onePaymentPerAuthorization: Migration = {

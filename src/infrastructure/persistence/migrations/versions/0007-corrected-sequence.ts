@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /** A refund that failed after it had succeeded counted until this was known: earlier answers are repeated as they were. */
 export const correctedSequenceKept: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 import { exponentOfIso4217 } from "./iso-4217-before-exponents";
 
 /**

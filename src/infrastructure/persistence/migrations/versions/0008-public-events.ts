@@ -1,4 +1,4 @@
-import type { Migration, SqlEngine } from "./migration";
+import type { Migration, SqlEngine } from "../migration";
 
 const types = {
   sqlite: { text: "text", integer: "integer", options: " STRICT" },

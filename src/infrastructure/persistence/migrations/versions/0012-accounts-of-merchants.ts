@@ -1,8 +1,8 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /** Payments that there are were authorized in the common account: what is null stays there. */
 export const accountsOfMerchants: Migration = {
-  version: 15,
+  version: 12,
   name: "accounts of merchants",
   statements: (engine) => {
     const text = engine === "sqlite" ? "text" : 'text COLLATE "C"';

@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /** An authorization that was never sent ends with its time, too. */
 export const unsentAuthorizationsLapse: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /** Before, nobody asked the gateway about what waits for a person. Two answers that contradict each other still nobody does. */
 export const reviewsAreAskedAbout: Migration = {

@@ -1,11 +1,11 @@
-import type { Migration } from "./migration";
+import type { Migration } from "../migration";
 
 /**
  * What others do at the gateway stands beside our own operations. The index is the guard against counting one movement
  * twice, should two instances hear of it at once. Everything that was written before is our own, and no dispute was known.
  */
 export const movementsElsewhere: Migration = {
-  version: 12,
+  version: 10,
   name: "movements made elsewhere, and disputes",
   statements: (engine) => {
     const text = engine === "sqlite" ? "text" : 'text COLLATE "C"';

@@ -1,4 +1,4 @@
-import type { Migration, SqlEngine } from "./migration";
+import type { Migration, SqlEngine } from "../migration";
 
 const types = {
   sqlite: { text: "text", integer: "integer", options: " STRICT" },
@@ -7,7 +7,7 @@ const types = {
 
 /** Of which authorizations the gateway may have news, which of its events are known, and how far its list was read. */
 export const gatewayHints: Migration = {
-  version: 14,
+  version: 11,
   name: "gateway hints",
   statements: (engine) => [...tables(engine), ...paths],
 };

@@ -5,6 +5,7 @@ import { SecretsKeyError } from "../../application/ports/events/secret-box";
 import { parseSecretsKeys, type SecretsKeys } from "../secrets/secrets-keys";
 import type { WebhookAllowances } from "../webhooks/address-rules";
 import { SettingError } from "./setting-source";
+import { parseWebhookSecrets } from "./webhook-secrets";
 
 /** One setting: its names in each source, and how its text is read. The flag's name is also the key in the file. */
 export interface Setting<T, Fallback extends string | null = string | null> {
@@ -271,20 +272,6 @@ function parseMetricsFile(text: string): string {
 function parseSecret(text: string): string {
   if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new SettingError("must be 1 to 512 visible ASCII characters");
   return text;
-}
-
-/** Each costs one hash of every event's body. */
-const MAX_WEBHOOK_SECRETS = 4;
-
-function parseWebhookSecrets(text: string): readonly string[] {
-  const secrets = text.split(",").map((secret) => secret.trim());
-  // Whatever is no signing secret verifies nothing, and a short one would let others sign.
-  if (secrets.length > MAX_WEBHOOK_SECRETS || !secrets.every((one) => /^whsec_[\w-]{16,256}$/.test(one))) {
-    throw new SettingError(
-      `must be 1 to ${MAX_WEBHOOK_SECRETS} secrets that begin with whsec_, with commas between them`,
-    );
-  }
-  return secrets;
 }
 
 function parseAllowances(text: string): WebhookAllowances {

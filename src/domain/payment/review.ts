@@ -169,12 +169,19 @@ function contradicts(operation: Operation, verdict: ReviewVerdict, seen: Gateway
     case "pending":
       return outcome !== "pending";
     case "mismatch":
-      // Money that was taken was not let go, whoever took it.
-      return seen.captured === true && operation.kind === "void" && outcome === "moved";
+      return outcome === "moved" && isRuledOut(operation, seen);
     case "absent":
     case "unknown":
       return false;
   }
+}
+
+/** Money that was taken was not let go, whoever took it; and a capture of another amount is not this one. */
+function isRuledOut(
+  { kind }: Operation,
+  seen: Extract<GatewayStatement, { readonly outcome: "mismatch" }>,
+): boolean {
+  return (kind === "void" && seen.captured === true) || (kind === "capture" && seen.otherAmount === true);
 }
 
 /** Money would be captured under the reference that the person gave. */

@@ -10,7 +10,7 @@ import { needsReview } from "../waiting";
 import { withDisputes } from "./disputes";
 import type { GatewayPicture } from "./gateway-picture";
 import { withMovement } from "./movement-elsewhere";
-import { isMovementOf, statementOf } from "./statement-of";
+import { isCaptureOf, isMovementOf, statementOf } from "./statement-of";
 
 /**
  * Writes down where the gateway's picture differs from ours: what became of the operation that is open, what others have
@@ -108,7 +108,7 @@ function withCaptureSeen(payment: Payment, picture: GatewayPicture, step: Step):
   const { captured } = picture;
   if (captured === null) return payment;
   const captures = payment.facts.operations.filter(({ kind }) => kind === "capture");
-  const own = captures.find((operation) => isMovementOf(captured, operation));
+  const own = captures.find((operation) => isCaptureOf(captured, operation));
   if (own !== undefined) return withOwnSeen(payment, own, picture, step);
   // One of ours may be the one that counts: it was asked about, or is before a person with this.
   if (captures.some(isOpen)) return payment;

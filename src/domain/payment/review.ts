@@ -122,9 +122,11 @@ function toldOf(operation: Operation, verdict: ReviewVerdict, seen: GatewayState
   const { id, kind } = operation;
   const { outcome, evidence } = verdict;
   const told = { operationId: id, kind, outcome, evidence };
-  if (!contradicts(operation, verdict, seen)) return told;
+  const isContradicted = contradicts(operation, verdict, seen);
   const overrideReason = verdict.overrideReason ?? null;
-  if (overrideReason !== null) return { ...told, overrideReason };
+  // Of what has been contradicted before, too: it is what keeps the same contradiction from reopening it.
+  if (overrideReason !== null && (isContradicted || operation.conflicted)) return { ...told, overrideReason };
+  if (!isContradicted) return told;
   const { outcome: answer, ...said } = seen;
   const gateway = { answer, ...said };
   throw new PaymentError("review_contradicts_gateway", { operationId: id, outcome, gateway });

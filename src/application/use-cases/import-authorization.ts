@@ -88,10 +88,10 @@ export class ImportAuthorization {
     }
   }
 
-  /** What is in an account of the merchant's own is the merchant's. */
+  /** What is in an account of the merchant's own is the merchant's, unless its record names another one. */
   private mayTake({ merchant }: SeenAuthorization, account: string | null, caller: Caller): boolean {
-    if (this.account !== "shared" || account !== null) return true;
-    return caller.operator === true || merchant === caller.merchant;
+    if (this.account !== "shared" || caller.operator === true) return true;
+    return merchant === caller.merchant || (merchant === null && account !== null);
   }
 
   private async first(

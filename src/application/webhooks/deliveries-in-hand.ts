@@ -25,12 +25,16 @@ export type Wish = Pick<ClaimWish, "perEndpoint" | "alone" | "limit">;
 export class DeliveriesInHand {
   private readonly waiting = new Map<WebhookEndpointId, InHand[]>();
   private readonly underway = new Map<WebhookEndpointId, number>();
-  private readonly held = new Set<DeliveryId>();
+  /** Until when each is lent for certain, on the monotonic clock. */
+  private readonly held = new Map<DeliveryId, number>();
   private places = 0;
   private waitingInAll = 0;
 
   constructor(
-    private readonly limits: Pick<WebhookLimits, "inAll" | "perEndpoint" | "ahead" | "aheadInAll">,
+    private readonly limits: Pick<
+      WebhookLimits,
+      "inAll" | "perEndpoint" | "ahead" | "aheadInAll" | "leaseMs"
+    >,
   ) {}
 
   get size(): number {
@@ -38,7 +42,7 @@ export class DeliveriesInHand {
   }
 
   get ids(): readonly DeliveryId[] {
-    return [...this.held];
+    return [...this.held.keys()];
   }
 
   get isFull(): boolean {
@@ -60,8 +64,9 @@ export class DeliveriesInHand {
     ];
   }
 
+  /** `sinceMs`: when it was asked for, which is before the loan began. */
   add(claimed: ClaimedDelivery, sinceMs: number): void {
-    this.held.add(claimed.id);
+    this.held.set(claimed.id, sinceMs + this.limits.leaseMs);
     const theirs = this.waiting.get(claimed.endpointId);
     if (theirs === undefined) this.waiting.set(claimed.endpointId, [{ claimed, sinceMs }]);
     else theirs.push({ claimed, sinceMs });
@@ -92,6 +97,16 @@ export class DeliveriesInHand {
     if (underway > 0) this.underway.set(endpointId, underway);
     else this.underway.delete(endpointId);
     this.places -= 1;
+  }
+
+  /** False for what may be lent to another process by now: this one has stood still for too long. */
+  isLent(id: DeliveryId, nowMs: number): boolean {
+    return nowMs < (this.held.get(id) ?? -Infinity);
+  }
+
+  /** A renewal was asked for at that time. It renews nothing whose loan may have been over by then. */
+  renewed(ids: readonly DeliveryId[], askedMs: number): void {
+    for (const id of ids) if (this.isLent(id, askedMs)) this.held.set(id, askedMs + this.limits.leaseMs);
   }
 
   letGo(id: DeliveryId): void {

@@ -78,7 +78,7 @@ export class DispatchWebhooks {
       await this.attempts.settle();
       while ((await this.fanOut.execute()).isMore);
       attempts += await this.take();
-      if (this.hand.size === 0 || this.isOver) return attempts;
+      if ((this.hand.size === 0 && this.underway.size === 0) || this.isOver) return attempts;
       if (this.underway.size > 0) await Promise.race(this.underway);
     }
   }
@@ -131,9 +131,9 @@ export class DispatchWebhooks {
       const bounds = wish();
       const { limit } = bounds;
       if (limit <= 0) continue;
+      const askedMs = this.context.monotonicMs();
       const claimed = await store.queue.claim({ owner, leaseMs, now: clock.now(), ...bounds });
-      const nowMs = this.context.monotonicMs();
-      for (const one of claimed) hand.add(one, nowMs);
+      for (const one of claimed) hand.add(one, askedMs);
       this.begin();
       taken += claimed.length;
       // There is no more.
@@ -163,6 +163,11 @@ export class DispatchWebhooks {
       if (claimed === null) {
         hand.letGo(lent.id);
         return await this.giveBack([lent.id, ...hand.letGoOfWaiting([lent.endpointId])]);
+      }
+      // After a standstill another process may have sent it, and later ones of its payment: they must not be overtaken.
+      if (!hand.isLent(lent.id, context.monotonicMs())) {
+        hand.letGo(lent.id);
+        return await this.giveBack([lent.id]);
       }
       const attempted = await attemptDelivery(this.attempting, claimed);
       if (this.isOver) return hand.letGo(lent.id);
@@ -196,9 +201,12 @@ export class DispatchWebhooks {
     while (!signal.aborted) {
       await sleep(limits.renewMs, signal);
       if (this.hand.size === 0) continue;
-      await store.queue
-        .renew(this.owner, this.hand.ids, limits.leaseMs)
-        .catch((error: unknown) => observer.failed(error));
+      const { ids } = this.hand;
+      const askedMs = this.context.monotonicMs();
+      await store.queue.renew(this.owner, ids, limits.leaseMs).then(
+        () => this.hand.renewed(ids, askedMs),
+        (error: unknown) => observer.failed(error),
+      );
     }
   }
 

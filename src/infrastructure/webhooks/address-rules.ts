@@ -75,6 +75,13 @@ const TRANSLATED = [
 /** Teredo writes its client's address with all bits turned over. */
 const TEREDO = ranges({ "2001::/32": "" });
 
+/** What somebody can do who was refused with these words. */
+export function adviceOn(refusal: string): string {
+  return refusal.includes("metadata service")
+    ? "No setting allows it."
+    : "The endpoint has to be on the public Internet, unless an operator allows others (--webhooks-allow private).";
+}
+
 /** In words why no webhook goes to this address; null if one may. What is no address is refused, too. */
 export function refusalOfAddress(text: string, allowed: WebhookAllowances): string | null {
   const address = parseIpAddress(text);

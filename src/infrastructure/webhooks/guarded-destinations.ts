@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { WebhookDestinations } from "../../application/ports/events/webhook-sender";
 import { WebhookError } from "../../domain/webhooks/errors";
-import type { WebhookAllowances } from "./address-rules";
+import { adviceOn, type WebhookAllowances } from "./address-rules";
 import {
   firstRefusal,
   refusalOfHost,
@@ -45,6 +45,6 @@ export class GuardedDestinations implements WebhookDestinations {
 function forbidden({ message }: AddressForbiddenError): WebhookError {
   return new WebhookError(
     "webhook_url_address_forbidden",
-    `No webhook can be sent there: ${message}. The endpoint has to be on the public Internet, unless an operator allows others (--webhooks-allow private).`,
+    `No webhook can be sent there: ${message}. ${adviceOn(message)}`,
   );
 }

@@ -1,5 +1,5 @@
 import { WebhookError } from "../../domain/webhooks/errors";
-import type { WebhookAllowances } from "./address-rules";
+import { adviceOn, type WebhookAllowances } from "./address-rules";
 
 const MAX_LENGTH = 2_048;
 
@@ -26,7 +26,7 @@ export function webhookUrl(text: string, allowed: WebhookAllowances): URL {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && allowed.http)) {
     throw new WebhookError(
       "webhook_url_not_https",
-      `The URL begins with ${url.protocol}, and webhooks go to https: only${url.protocol === "http:" ? ", unless an operator allows http (--webhooks-allow http)" : ""}.`,
+      `The URL begins with ${url.protocol}, and webhooks go to ${allowed.http ? "https: or http:" : "https:"} only${url.protocol === "http:" ? ", unless an operator allows http (--webhooks-allow http)" : ""}.`,
     );
   }
   // Parsers forgive all of these, each in its own way: what is stored has to be what was meant.
@@ -60,7 +60,7 @@ export function webhookUrl(text: string, allowed: WebhookAllowances): URL {
   if (refusal !== null) {
     throw new WebhookError(
       "webhook_url_address_forbidden",
-      `No webhook can be sent there: ${url.hostname} is ${refusal}. The endpoint has to be on the public Internet, unless an operator allows others (--webhooks-allow private).`,
+      `No webhook can be sent there: ${url.hostname} is ${refusal}. ${adviceOn(refusal)}`,
     );
   }
   return url;

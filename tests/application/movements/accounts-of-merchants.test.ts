@@ -148,6 +148,13 @@ describeOnEveryStore("a merchant with an account of their own at Stripe", (open)
       expect(moved(own)).toContain("capture 700");
     });
 
+    it("who imports what names another merchant, from an account that both have, is told that there is nothing", async () => {
+      const ofZoo = made(own, { holdfast_merchant: "zoo" });
+      expect(await codeOf(imported(ofZoo))).toBe("authorization_not_found");
+      const { payment } = await imported(ofZoo, { operator: true });
+      expect(payment.facts.gatewayAccount).toBe(ACCOUNT);
+    });
+
     it("who imports from another account is told that there is nothing, whatever its state and whoever asks", async () => {
       const free = made(common(), { holdfast_merchant: "acme" });
       const taken = made(other);

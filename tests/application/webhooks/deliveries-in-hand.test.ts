@@ -6,7 +6,7 @@ import {
   parseWebhookEndpointId,
 } from "../../../src/domain/webhooks/webhook-endpoint";
 
-const LIMITS = { inAll: 64, perEndpoint: 4, ahead: 64, aheadInAll: 256 };
+const LIMITS = { inAll: 64, perEndpoint: 4, ahead: 64, aheadInAll: 256, leaseMs: 6_000 };
 
 function deliveryTo(endpoint: string): ClaimedDelivery {
   const id = parseWebhookDeliveryId(randomUUID());
@@ -81,5 +81,19 @@ describe("deliveries in hand", () => {
     begun(hand);
     expect(hand.letGoOfWaiting([lent[0]!.endpointId])).toEqual([lent[1]!.id]);
     expect(hand.ids).toEqual([lent[0]!.id, lent[2]!.id, lent[3]!.id]);
+  });
+
+  it("are lent until their lease is over, and as long again from a renewal that came before that", () => {
+    const hand = new DeliveriesInHand(LIMITS);
+    const [kept, late] = [deliveryTo(randomUUID()), deliveryTo(randomUUID())];
+    hand.add(kept, 1_000);
+    hand.add(late, 0);
+    expect(hand.isLent(kept.id, 6_999)).toBe(true);
+    expect(hand.isLent(kept.id, 7_000)).toBe(false);
+    hand.renewed([kept.id, late.id], 6_500);
+    expect(hand.isLent(kept.id, 12_499)).toBe(true);
+    expect(hand.isLent(late.id, 6_500)).toBe(false);
+    hand.letGo(kept.id);
+    expect(hand.isLent(kept.id, 0)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { webhookLimits } from "../../../src/application/webhooks/webhook-limits";
+import { webhookLimits, type WebhookLimits } from "../../../src/application/webhooks/webhook-limits";
 import { DispatchWebhooks } from "../../../src/application/webhooks/dispatch-webhooks";
 import { answered, ACME, WebhookWorld } from "../../support/worlds/webhook-world";
 
@@ -360,13 +360,13 @@ describe("what was taken ahead of time", () => {
   /** More than may be under way to one endpoint; all are in hand. */
   const EVENTS = 10;
 
-  async function behindSlow(): Promise<{
+  async function behindSlow(limits: Partial<WebhookLimits> = {}): Promise<{
     world: WebhookWorld;
     made: Awaited<ReturnType<WebhookWorld["endpoint"]>>;
     open: ReturnType<typeof gate>;
     draining: Promise<number>;
   }> {
-    const world = new WebhookWorld();
+    const world = new WebhookWorld({ limits: { ...webhookLimits, leaseMs: 60_000, ...limits } });
     const made = await world.endpoint();
     const open = gate();
     world.receivers.answer(made.url, () => open.then(() => answered(200)));
@@ -409,6 +409,20 @@ describe("what was taken ahead of time", () => {
     await world.dispatch.drain();
     expect(world.receivers.to(url).length).toBeLessThanOrEqual(4);
     expect(new Set(world.disabled)).toEqual(new Set(["gone"]));
+  });
+
+  it("is not sent by a process that stood still until it was lent to another one", async () => {
+    const { world, made, open, draining } = await behindSlow({ leaseMs: 150 });
+    const there = { owner: "there", leaseMs: 60_000, now: world.clock.now(), limit: 100 };
+    const taken = new Set<string>();
+    await until(async () => {
+      for (const { id } of await world.store.queue.claim({ ...there, perEndpoint: 100, alone: 100 }))
+        taken.add(id);
+      return taken.size === EVENTS;
+    });
+    open.release();
+    await draining;
+    expect(world.receivers.to(made.url)).toHaveLength(4);
   });
 
   it("is given back at once when the process stops", async () => {
@@ -483,9 +497,9 @@ function gate(): Promise<void> & { release: () => void } {
   return Object.assign(open, { release });
 }
 
-async function until(condition: () => boolean): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error("it never came to that");
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

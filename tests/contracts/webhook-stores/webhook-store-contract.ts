@@ -540,6 +540,7 @@ export function describeWebhookStore(name: string, make: () => Promise<WebhookSt
       it("keeps what is pending, which goes on when it is enabled again, without its past", async () => {
         const one = (await failing(NOON, { disable: told() }))!;
         expect(one.disabled).toMatchObject({ reason: "gone" });
+        expect(one.failing).toMatchObject({ since: NOON });
         await fannedOut(9, delivery(one.id, 9));
         expect(await claim()).toEqual([]);
         expect(await store.endpoints.change(one.id, { disabled: null, updatedAt: NOON })).toMatchObject({

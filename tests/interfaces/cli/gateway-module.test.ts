@@ -137,12 +137,12 @@ describe("a gateway of a module", () => {
     [
       "lacks methods and says not what it can do",
       "export default () => ({ capture() {} });",
-      /"has" is undefined: list .*; the method authorize is missing; the method void is missing; the method refund is missing; the method find is missing; remembersKeysForMs is undefined/,
+      /"has" is undefined: list .*; the method authorize is missing; the method void is missing; the method refund is missing; remembersKeysForMs is undefined/,
     ],
     [
       "has a layer that there is not",
       whole('has: ["moves once", "is honest about silence", "reads minds"],'),
-      /"has" names "reads minds", and the layers are "moves once", "is honest about silence", "can be found again"$/,
+      /"has" names "reads minds", and the layers are "moves once", "is honest about silence", "can be found again", "shows its picture"$/,
     ],
     [
       "lacks a layer that it needs",
@@ -158,6 +158,16 @@ describe("a gateway of a module", () => {
       "remembers its keys for ever",
       whole("remembersKeysForMs: Infinity,"),
       /remembersKeysForMs is Infinity: it has/,
+    ],
+    [
+      "names an option's value among its layers",
+      `export default ({ api_key }) => ({${METHODS} has: ["moves once", "is honest about silence", api_key] });`,
+      /"has" names "\*\*\*", and the layers are/,
+    ],
+    [
+      "throws while it is looked at",
+      `export default ({ api_key }) => ({${METHODS} get has() { throw new Error("no " + api_key); } });`,
+      /what openGateway returned cannot be looked at: Error: no \*\*\*$/,
     ],
     ["has something else for close", whole('close: "later",'), /close is a string, not a method$/],
   ])("a module that %s is refused at start with 78 and its reason", async (_, text, reason) => {

@@ -24,7 +24,7 @@ function missingOfGateway(opened: unknown): readonly string[] {
           `"has" is ${kindOfValue(gateway["has"])}: list the layers that it keeps, of ${named(gatewayLayerNames)}`,
         ]
       : missingOfLayers(layers)),
-    ...methodsOf(layers ?? gatewayLayerNames)
+    ...methodsOf(layers ?? gatewayLayerNames.filter((name) => gatewayLayers[name].required))
       .filter((name) => typeof gateway[name] !== "function")
       .map((name) => `the method ${name} is missing`),
     ...OPTIONAL_METHODS.filter(

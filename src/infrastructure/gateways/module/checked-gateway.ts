@@ -80,9 +80,21 @@ export class CheckedGateway implements PaymentGateway, AuthorizationLookup {
     ask: () => Promise<Answer>,
   ): Promise<Answer | { readonly outcome: "unknown"; readonly reason: string }> {
     try {
-      return await ask();
+      return inPrintAnswer(await ask(), this.options);
     } catch (error) {
       return { outcome: "unknown", reason: `the gateway module failed: ${inPrint(error, this.options)}` };
     }
   }
+}
+
+/** Its words are shown to callers and stored, so they are without the values of its options, too. */
+function inPrintAnswer<Answer>(answer: Answer, options: GatewayOptions): Answer {
+  const words = (value: unknown, name?: string): unknown => {
+    if (typeof value === "string")
+      return name === "reason" || name === "evidence" ? inPrint(value, options) : value;
+    if (Array.isArray(value)) return value.map((member) => words(member));
+    if (typeof value !== "object" || value === null || value instanceof Date) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, words(member, key)]));
+  };
+  return words(answer) as Answer;
 }

@@ -9,10 +9,14 @@ const SHORTEST_SECRET = 6;
  * which nobody here knows which are secret.
  */
 export function inPrint(said: unknown, options: GatewayOptions): string {
-  let text = textOf(said);
+  return oneLine(withoutValues(textOf(said), options));
+}
+
+export function withoutValues(text: string, options: GatewayOptions): string {
+  let shown = text;
   for (const value of Object.values(options))
-    if (value !== undefined && value.length >= SHORTEST_SECRET) text = text.replaceAll(value, "***");
-  return oneLine(text);
+    if (value !== undefined && value.length >= SHORTEST_SECRET) shown = shown.replaceAll(value, "***");
+  return shown;
 }
 
 /** Neither a control character, which a database may refuse, nor half of a character. */

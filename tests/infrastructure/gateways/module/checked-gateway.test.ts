@@ -169,6 +169,18 @@ describe("a gateway of a module", () => {
   });
 });
 
+describe("the words of a module", () => {
+  it.each([
+    { outcome: "declined", reason: `card of ${SECRET}` },
+    { outcome: "mismatch", evidence: `seen by ${SECRET}` },
+    { outcome: "unknown", reason: `timeout of ${SECRET}` },
+  ])("the words of a module in %j hold no value of its options", async (answer) => {
+    const said = JSON.stringify(await answering(() => answer).capture(request));
+    expect(said).not.toContain(SECRET);
+    expect(said).toContain("***");
+  });
+});
+
 describe("a picture that a module has drawn", () => {
   const drawn = {
     authorization: "captured",

@@ -85,11 +85,16 @@ function settled(arg: Arg): RawBuilder<unknown> {
     )`;
 }
 
+/** Since when it has failed without a break, and when last. */
+function failedAgain(arg: Arg): RawBuilder<unknown> {
+  return sql`failing_since =
+          CASE WHEN failed_at >= ${arg("quietBefore")}::bigint THEN failing_since ELSE ${arg("at")}::bigint END,
+        failed_at = ${arg("at")}::bigint`;
+}
+
 function judged(arg: Arg): RawBuilder<unknown> {
   return sql`judged AS (
-      UPDATE webhook_endpoints SET
-        failing_since = CASE WHEN failed_at >= ${arg("quietBefore")}::bigint THEN failing_since ELSE ${arg("at")}::bigint END,
-        failed_at = ${arg("at")}::bigint
+      UPDATE webhook_endpoints SET ${failedAgain(arg)}
       FROM settled WHERE id = ${arg("endpoint")}
     )`;
 }
@@ -97,7 +102,7 @@ function judged(arg: Arg): RawBuilder<unknown> {
 /** With the end of the endpoint, and the event that tells of it. */
 function ended(arg: Arg): RawBuilder<unknown> {
   return sql`ended AS (
-      UPDATE webhook_endpoints SET disabled_at = ${arg("at")}, disabled_reason = ${arg("reason")}, failed_at = ${arg("at")}
+      UPDATE webhook_endpoints SET disabled_at = ${arg("at")}, disabled_reason = ${arg("reason")}, ${failedAgain(arg)}
       FROM settled WHERE id = ${arg("endpoint")} AND disabled_at IS NULL AND deleted_at IS NULL
         AND (${arg("ifFailingSince")}::bigint IS NULL OR failing_since = ${arg("ifFailingSince")}::bigint)
       RETURNING id

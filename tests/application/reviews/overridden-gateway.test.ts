@@ -3,9 +3,10 @@ import type { OperationId, PaymentId } from "../../../src/domain/identifiers";
 import { isRelease, type OperationKind } from "../../../src/domain/payment/operation";
 import { openOperationOf, operationOf } from "../../../src/domain/payment/payment";
 import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
+import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { figuresOf } from "../../support/worlds/payments";
 import { describeOnEveryStore } from "../../support/worlds/every-store";
-import { codeOf, type PaymentsWorld } from "../../support/worlds/payments-world";
+import { codeOf, PaymentsWorld } from "../../support/worlds/payments-world";
 
 const overrideReason = "their support says so, case 77";
 
@@ -175,4 +176,16 @@ describeOnEveryStore("what a person has decided against the gateway stays decide
     });
     await staysSo(world, id);
   });
+});
+
+test("what a person has decided against the gateway stays decided in a payment that comes back from a snapshot", async () => {
+  const payments = new InMemoryPaymentRepository();
+  const world = new PaymentsWorld({ payments });
+  const id = await world.authorize("tok_captured_elsewhere_50");
+  world.clock.advance(150);
+  await world.capture(id, "c", { amount: 400n }).catch(() => {});
+  await world.review(await lastOf(world, id, "capture"), { outcome: "moved", overrideReason });
+  payments.restore(JSON.parse(JSON.stringify(payments.snapshot())));
+  await staysSo(world, id);
+  expect(figuresOf(await world.payment(id))).toMatchObject({ amountCaptured: 400n });
 });

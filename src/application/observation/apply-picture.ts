@@ -2,6 +2,7 @@ import { observePicture } from "../../domain/payment/picture/observe-picture";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
 import type { Payment } from "../../domain/payment/payment";
 import type { EventData } from "../../domain/payment/events";
+import type { OperationId } from "../../domain/identifiers";
 import { stepNow, type OperationContext } from "../operations/operation-context";
 
 /** The payment with what the picture shows; the very same one if that is no news. */
@@ -9,9 +10,16 @@ export function applyPicture(
   context: OperationContext,
   payment: Payment,
   picture: GatewayPicture,
-  trace: EventData,
+  { trace, overridden }: Observing,
 ): Payment {
-  return observePicture(payment, picture, stepNow(context, { ...trace, ...pictureTrace(picture) }));
+  const step = stepNow(context, { ...trace, ...pictureTrace(picture) });
+  return observePicture(payment, picture, { ...step, overridden });
+}
+
+/** What an observation goes by beside what the gateway says. */
+export interface Observing {
+  readonly trace: EventData;
+  readonly overridden: ReadonlySet<OperationId>;
 }
 
 /** What an event tells about the picture that it comes from: the gateway's side, in short. */

@@ -8,6 +8,7 @@ import { retryOnConflict } from "../operations/retry-on-conflict";
 import type { LockProvider } from "../ports/lock-provider";
 import type { StoredPayment } from "../ports/payment-repository";
 import { applyPicture } from "./apply-picture";
+import { overriddenIn } from "./overridden";
 
 /** Takes over what the gateway's picture of a payment shows, in a hold of its own. Nothing where there is no picture. */
 export async function observePictureAlone(
@@ -33,7 +34,8 @@ async function writePicture(work: UnderLock, paymentId: PaymentId): Promise<Stor
     if (stored === null) return null;
     const picture = await askPicture(context.gateway, stored.payment);
     if (picture === null) return stored;
-    const next = applyPicture(context, stored.payment, picture, trace);
+    const overridden = await overriddenIn(context.payments, stored.payment);
+    const next = applyPicture(context, stored.payment, picture, { trace, overridden });
     if (next === stored.payment) return stored;
     hold.assertHeld();
     return context.payments.save(next, stored.version);

@@ -1,5 +1,4 @@
 import type { OperationId, PaymentId } from "../../domain/identifiers";
-import type { EventData } from "../../domain/payment/events";
 import type { GatewayStatement } from "../../domain/payment/facts";
 import {
   isFinished,
@@ -15,7 +14,8 @@ import { compare, observe } from "../../domain/payment/observation";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
 import { settleIfPossible } from "../../domain/payment/picture/observe-picture";
 import { isMovementOf, statementOf } from "../../domain/payment/picture/statement-of";
-import { applyPicture } from "../observation/apply-picture";
+import { applyPicture, type Observing } from "../observation/apply-picture";
+import { overriddenIn } from "../observation/overridden";
 import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
 import { isRecorded } from "../operations/ask-in-review";
 import type { OperatorCaller } from "../operations/caller";
@@ -88,7 +88,12 @@ export class ObservePayment {
     const [answers, picture] = await Promise.all([this.ask(before, asked), askPicture(gateway, before)]);
     const isToBePictured = gateway.picture !== undefined && before.facts.authorizationReference !== null;
     const seen: Seen = { answers, picture, isPictured: picture !== null || !isToBePictured };
-    if (this.compared(before, seen, {}) === before) return report(before, before, seen, next);
+    const isNews = (overridden: ReadonlySet<OperationId>) =>
+      this.compared(before, seen, { trace: {}, overridden }) !== before;
+    // The history is read only where there would be something to write.
+    if (!isNews(new Set()) || !isNews(await overriddenIn(this.operations.payments, before))) {
+      return report(before, before, seen, next);
+    }
     const written = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
       this.write(underLock(this.operations, hold, caller.actor), paymentId, answers),
     );
@@ -123,7 +128,8 @@ export class ObservePayment {
     return retryOnConflict(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
       const picture = await askPicture(context.gateway, payment);
-      const next = this.compared(payment, { answers, picture }, trace);
+      const overridden = await overriddenIn(context.payments, payment);
+      const next = this.compared(payment, { answers, picture }, { trace, overridden });
       if (next === payment) return { payment, picture };
       hold.assertHeld();
       return { payment: (await context.payments.save(next, version)).payment, picture };
@@ -134,11 +140,12 @@ export class ObservePayment {
   private compared(
     payment: Payment,
     { answers, picture }: Pick<Seen, "answers" | "picture">,
-    trace: EventData,
+    { trace, overridden }: Observing,
   ): Payment {
     const { operations: context } = this;
     const take = (now: Payment, { operation, seen }: Answered): Payment => {
-      const step = stepNow(context, { ...trace, ...gatewayTrace("find", operation, seen) });
+      const told = { ...trace, ...gatewayTrace("find", operation, seen) };
+      const step = { ...stepNow(context, told), overridden };
       const current = operationOf(now, operation.id);
       if (current === undefined || !isOpen(current)) return observe(now, operation.id, seen, step);
       return isRecorded(seen) && !isReopenedByContradiction(current)
@@ -152,7 +159,7 @@ export class ObservePayment {
     }
     // What is known of an authorization and of voids is its state alone: without the picture nobody knows whose doing it is.
     if (picture === null) return movements;
-    const pictured = applyPicture(context, movements, picture, trace);
+    const pictured = applyPicture(context, movements, picture, { trace, overridden });
     return answered.filter(({ operation }) => !isMovement(operation)).reduce(take, pictured);
   }
 

@@ -10,6 +10,7 @@ import { resolveReview, underReview } from "../../domain/payment/review";
 import type { OperatorCaller } from "../operations/caller";
 import { retryOnConflict } from "../operations/retry-on-conflict";
 import { applyPicture } from "../observation/apply-picture";
+import { overriddenIn } from "../observation/overridden";
 import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
 import { isRecorded } from "../operations/ask-in-review";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
@@ -153,7 +154,7 @@ export class ReviewOperations {
       // What others did is counted as soon as no operation of ours is in doubt. Not against a person who insists, and not
       // if the payment has gone on since the picture was drawn.
       const isPictured = picture !== null && version === free.version && !insists(verdict);
-      const decided = isPictured ? applyPicture(context, verdictGiven, picture, trace) : verdictGiven;
+      const decided = isPictured ? await this.withPicture(work, verdictGiven, picture) : verdictGiven;
       try {
         hold.assertHeld();
         return await context.payments.save(decided, version);
@@ -166,6 +167,15 @@ export class ReviewOperations {
         throw error;
       }
     });
+  }
+
+  private async withPicture(
+    { context, trace }: UnderLock,
+    payment: Payment,
+    picture: GatewayPicture,
+  ): Promise<Payment> {
+    const overridden = await overriddenIn(context.payments, payment);
+    return applyPicture(context, payment, picture, { trace, overridden });
   }
 
   /** What is stored, if this is a part of it. No two writes share the id of an event. */

@@ -62,13 +62,17 @@ export type GatewayStatement =
   | SettledAnswer
   | { readonly outcome: "absent" | "pending" }
   | { readonly outcome: "unknown"; readonly reason: string }
-  /** `captured`: what does not fit is that the money was taken. */
+  /**
+   * `captured`: what does not fit is that the money was taken. `otherAmount`: what was captured is another amount than the
+   * operation's.
+   */
   | {
       readonly outcome: "mismatch";
       readonly evidence: string;
       /** What the gateway calls that which was found, if it is one thing. */
       readonly reference?: string | undefined;
       readonly captured?: true | undefined;
+      readonly otherAmount?: true | undefined;
     };
 
 /** What a person found out about an operation that nobody else could decide. */

@@ -13,11 +13,11 @@ export type Comparison = "agrees" | "proves_nothing" | "failed_later" | "contrad
 /**
  * Writes down what the gateway says now about an operation that has ended. A refund that failed after it had succeeded is
  * corrected; any other contradiction goes before a person. Where a person has to decide already, one statement more
- * decides nothing.
+ * decides nothing, and where a person has decided against the gateway it is left at that.
  */
 export function observe(payment: Payment, id: OperationId, seen: GatewayStatement, step: Step): Payment {
   const operation = mustHave(payment, id);
-  if (operation.conflicted) return payment;
+  if (operation.conflicted || step.overridden?.has(id) === true) return payment;
   switch (compare(payment, operation, seen)) {
     case "agrees":
     case "proves_nothing":

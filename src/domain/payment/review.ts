@@ -122,9 +122,11 @@ function toldOf(operation: Operation, verdict: ReviewVerdict, seen: GatewayState
   const { id, kind } = operation;
   const { outcome, evidence } = verdict;
   const told = { operationId: id, kind, outcome, evidence };
-  if (!contradicts(operation, verdict, seen)) return told;
+  const isContradicted = contradicts(operation, verdict, seen);
   const overrideReason = verdict.overrideReason ?? null;
-  if (overrideReason !== null) return { ...told, overrideReason };
+  // Of what has been contradicted before, too: it is what keeps the same contradiction from reopening it.
+  if (overrideReason !== null && (isContradicted || operation.conflicted)) return { ...told, overrideReason };
+  if (!isContradicted) return told;
   const { outcome: answer, ...said } = seen;
   const gateway = { answer, ...said };
   throw new PaymentError("review_contradicts_gateway", { operationId: id, outcome, gateway });
@@ -169,12 +171,19 @@ function contradicts(operation: Operation, verdict: ReviewVerdict, seen: Gateway
     case "pending":
       return outcome !== "pending";
     case "mismatch":
-      // Money that was taken was not let go, whoever took it.
-      return seen.captured === true && operation.kind === "void" && outcome === "moved";
+      return outcome === "moved" && isRuledOut(operation, seen);
     case "absent":
     case "unknown":
       return false;
   }
+}
+
+/** Money that was taken was not let go, whoever took it; and a capture of another amount is not this one. */
+function isRuledOut(
+  { kind }: Operation,
+  seen: Extract<GatewayStatement, { readonly outcome: "mismatch" }>,
+): boolean {
+  return (kind === "void" && seen.captured === true) || (kind === "capture" && seen.otherAmount === true);
 }
 
 /** Money would be captured under the reference that the person gave. */

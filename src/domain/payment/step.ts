@@ -1,3 +1,4 @@
+import type { OperationId } from "../identifiers";
 import type { EventData } from "./events";
 import type { Operation } from "./operation";
 
@@ -9,6 +10,8 @@ export interface Step {
   readonly schedule: Schedule;
   /** Why and how it came to this step: the caller, the wait for the lock, the gateway's words. Goes into each event. */
   readonly trace: EventData;
+  /** What a person has decided against the gateway: that it still says otherwise reopens nothing. */
+  readonly overridden?: ReadonlySet<OperationId>;
 }
 
 /** When the gateway is asked next, counted from the step's `now`, after so many questions in vain. */

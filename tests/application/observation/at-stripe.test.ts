@@ -103,6 +103,30 @@ describeOnEveryStore("a payment at Stripe that others use, too", (open) => {
     expect(await world.context.payments.countInReview()).toBe(0);
   });
 
+  test.each(["not_moved", "moved against Stripe"])(
+    "a payment captured in the dashboard, by another amount than ours: %s is what it stays, and nothing else is doubted",
+    async (verdict) => {
+      const { world, id, intent } = await authorized();
+      stripe.standIn.arm("capture", "silent_before_acting");
+      await world.capture(id, "c", { amount: 1_200n });
+      stripe.standIn.world.captureInDashboard(intent);
+      await observed(world, id);
+      const ours = (await world.payment(id)).facts.operations.at(-1)!.id;
+      expect(await codeOf(world.review(ours, { outcome: "moved" }))).toBe("review_contradicts_gateway");
+      const isOverridden = verdict !== "not_moved";
+      await (isOverridden
+        ? world.review(ours, { outcome: "moved", overrideReason: "their support says so" })
+        : world.review(ours, { outcome: "not_moved" }));
+      await observed(world, id);
+      expect(figuresOf(await world.payment(id))).toMatchObject({
+        visibleStatus: "captured",
+        amountCaptured: isOverridden ? 1_200n : 5_000n,
+        openOperation: undefined,
+      });
+      expect(await world.context.payments.countInReview()).toBe(0);
+    },
+  );
+
   test("a payment captured by us with a lost answer, is settled by one observation", async () => {
     const { world, id } = await authorized();
     stripe.standIn.arm("capture", "silent_after_acting");

@@ -113,6 +113,21 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     });
   });
 
+  test("when others act at the gateway, a refund of ours that comes after theirs is declined if less is left, and nothing goes to review", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_refunded_elsewhere_50");
+    await world.capture(id, "c");
+    world.clock.advance(50);
+    expect(await codeOf(world.refund(id, "r", { amount: 800n }))).toBe("refund_declined");
+    await observed(world, id);
+    expect(figuresOf(await world.payment(id))).toMatchObject({
+      visibleStatus: "captured",
+      amountRefunded: 500n,
+    });
+    expect(await world.context.payments.countInReview()).toBe(0);
+    expect(await codeOf(world.refund(id, "r2", { amount: 500n }))).toBe("succeeded");
+  });
+
   test("when others act at the gateway, a refund of theirs that fails later is taken back, as one of ours is", async () => {
     const world = await open();
     const id = await world.captured();

@@ -10,7 +10,7 @@ import { needsReview } from "../waiting";
 import { withDisputes } from "./disputes";
 import type { GatewayPicture } from "./gateway-picture";
 import { withMovement } from "./movement-elsewhere";
-import { isMovementOf, statementOf } from "./statement-of";
+import { isCaptureOf, isMovementOf, statementOf } from "./statement-of";
 
 /**
  * Writes down where the gateway's picture differs from ours: what became of the operation that is open, what others have
@@ -108,10 +108,12 @@ function withCaptureSeen(payment: Payment, picture: GatewayPicture, step: Step):
   const { captured } = picture;
   if (captured === null) return payment;
   const captures = payment.facts.operations.filter(({ kind }) => kind === "capture");
-  const own = captures.find((operation) => isMovementOf(captured, operation));
+  const own = captures.find((operation) => isCaptureOf(captured, operation));
   if (own !== undefined) return withOwnSeen(payment, own, picture, step);
   // One of ours may be the one that counts: it was asked about, or is before a person with this.
   if (captures.some(isOpen)) return payment;
+  // A person has decided that the money was let go nevertheless.
+  if (hasOverriddenVoid(payment, "succeeded", step)) return payment;
   const counted = captures.find(({ status }) => status === "succeeded") ?? voidOf(payment);
   if (counted !== undefined) return observe(payment, counted.id, statementOf(picture, counted), step);
   const { status, amount } = payment.facts;
@@ -139,6 +141,8 @@ function withCancellationSeen(payment: Payment, picture: GatewayPicture, step: S
   if (status !== "authorized" || openOperationOf(payment) !== undefined) return payment;
   switch (picture.authorization) {
     case "cancelled":
+      // A person has decided that it was not.
+      if (hasOverriddenVoid(payment, "failed", step)) return payment;
       return withCancellation(payment, { picture, amount: amount.amount }, step);
     case "lapsed": {
       // There is nothing left that a release could let go.
@@ -209,7 +213,18 @@ function doubted(payment: Payment, seen: GatewayStatement, step: Step): Payment 
     ({ kind, status }) => kind === "capture" && status === "succeeded",
   );
   const stands = capture ?? authorizationOf(payment);
-  return stands.conflicted || !isFinished(stands) ? payment : contradicted(payment, stands, seen, step);
+  const isLeft = stands.conflicted || !isFinished(stands) || step.overridden?.has(stands.id) === true;
+  return isLeft ? payment : contradicted(payment, stands, seen, step);
+}
+
+function hasOverriddenVoid(
+  { facts: { operations } }: Payment,
+  as: "succeeded" | "failed",
+  { overridden }: Step,
+): boolean {
+  return operations.some(
+    ({ id, kind, status }) => kind === "void" && status === as && overridden?.has(id) === true,
+  );
 }
 
 function voidOf({ facts }: Payment): Operation | undefined {

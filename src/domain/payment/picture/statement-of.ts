@@ -7,6 +7,13 @@ export function isMovementOf(seen: SeenMovement, { id, gatewayReference }: Opera
   return seen.operationId === id || (gatewayReference !== null && gatewayReference === seen.reference);
 }
 
+/** A capture of ours that has not moved is not what others took under the reference that was once taken for its own. */
+export function isCaptureOf(seen: SeenMovement, capture: Operation): boolean {
+  const { id, status, amount, origin } = capture;
+  const isRuledOut = status === "failed" && origin === "holdfast" && amount !== seen.amount;
+  return isMovementOf(seen, capture) && (seen.operationId === id || !isRuledOut);
+}
+
 /** What the picture says of one operation, in the words in which the gateway answers about its key. */
 export function statementOf(picture: GatewayPicture, operation: Operation): GatewayStatement {
   switch (operation.kind) {
@@ -27,7 +34,9 @@ export function statementOf(picture: GatewayPicture, operation: Operation): Gate
 function ofCapture(picture: GatewayPicture, operation: Operation): GatewayStatement {
   const { captured } = picture;
   if (captured !== null) {
-    return isMovementOf(captured, operation) ? ofOwn(captured, operation) : takenElsewhere(captured);
+    const shown = isCaptureOf(captured, operation) ? ofOwn(captured, operation) : takenElsewhere(captured);
+    const isOther = shown.outcome === "mismatch" && captured.amount !== operation.amount;
+    return isOther ? { ...shown, otherAmount: true } : shown;
   }
   switch (picture.authorization) {
     case "cancelled":

@@ -98,7 +98,7 @@ async function capture(
   if (authorization.status === "captured") {
     // What somebody does in the dashboard, they see: nobody captures there what is captured already.
     if (isElsewhere(request.gatewayKey)) return declined("already_captured");
-    if (await wasCapturedElsewhere(tables, request)) {
+    if (await wasDoneElsewhere(tables, request)) {
       return mismatch(authorization, "captured elsewhere, under no key of ours");
     }
   }
@@ -137,7 +137,7 @@ async function refund(
 ): Promise<LedgerAnswer> {
   if (authorization.captured === 0n) return declined("not_captured");
   const left = authorization.captured - authorization.refunded;
-  if (isElsewhere(request.gatewayKey) && request.amount.amount > left) return declined("already_refunded");
+  if (request.amount.amount > left && (await isWatched(tables, request))) return declined("already_refunded");
   await tables.putAuthorization({
     ...authorization,
     refunded: authorization.refunded + request.amount.amount,
@@ -145,10 +145,18 @@ async function refund(
   return { outcome: "succeeded", reference: `refund_${request.gatewayKey}` };
 }
 
-/** What somebody did in the dashboard ended the authorization: in this, the gateway is not naive. */
-async function wasCapturedElsewhere(tables: GatewayTables, { paymentId }: LedgerRequest): Promise<boolean> {
+/** Whether what is left is looked at: in the dashboard they see it, and what they gave back there is not given twice. */
+async function isWatched(tables: GatewayTables, request: LedgerRequest): Promise<boolean> {
+  return isElsewhere(request.gatewayKey) || (await wasDoneElsewhere(tables, request));
+}
+
+/** In what somebody has done in the dashboard, the gateway is not naive. */
+async function wasDoneElsewhere(
+  tables: GatewayTables,
+  { paymentId, kind: wanted }: LedgerRequest,
+): Promise<boolean> {
   const moves = await tables.moves(paymentId);
-  return moves.some(({ kind, gatewayKey }) => kind === "capture" && isElsewhere(gatewayKey));
+  return moves.some(({ kind, gatewayKey }) => kind === wanted && isElsewhere(gatewayKey));
 }
 
 /** Evidence, and no refusal: whoever wanted the money has to hear that it was taken. */

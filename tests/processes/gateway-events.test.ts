@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../support/worlds/temporary-directory";
  */
 
 jest.setTimeout(180_000);
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 20_000;
 
 const temporary = temporaryDirectory();
 const running: HoldfastProcess[] = [];

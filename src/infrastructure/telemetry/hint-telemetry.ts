@@ -1,6 +1,7 @@
-import { Counter, Gauge, type PrometheusContentType, type Registry } from "prom-client";
+import { Counter, type PrometheusContentType, type Registry } from "prom-client";
 import type { HintObserver } from "../../application/gateway-events/hint-observer";
 import type { HintStore } from "../../application/ports/gateway-events/hint-store";
+import { gaugeOfStore } from "./gauge-of-store";
 import type { LockLogger } from "./lock-log";
 
 /** Counts and writes down what becomes of the gateway's events. References of authorizations are all that is told of them. */
@@ -57,15 +58,7 @@ export function hintGauges(
   now: () => Date,
 ): void {
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        // A store that is down must not take the other metrics with it.
-        this.set(await read().catch(() => NaN));
-      },
-    });
+    gaugeOfStore(registry, name, help, read);
   gauge("holdfast_hints_waiting", "Hints of the gateway that are still to be worked on", async () => {
     return (await store.backlog()).waiting;
   });

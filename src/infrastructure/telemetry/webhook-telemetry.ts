@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type PrometheusContentType, type Registry } from "prom-client";
+import { Counter, Histogram, type PrometheusContentType, type Registry } from "prom-client";
 import type { WebhookStore } from "../../application/ports/events/webhook-store";
 import type { WebhookObserver } from "../../application/webhooks/webhook-observer";
+import { gaugeOfStore } from "./gauge-of-store";
 import type { LockLogger } from "./lock-log";
 
 /** From at once to the end of the schedule. */
@@ -54,15 +55,7 @@ export function webhookGauges(
   now: () => Date,
 ): void {
   const gauge = (name: string, help: string, read: () => Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        // A store that is down must not take the other metrics with it.
-        this.set(await read().catch(() => NaN));
-      },
-    });
+    gaugeOfStore(registry, name, help, read);
   gauge("holdfast_webhook_deliveries_pending", "Webhooks that are still to be delivered", async () => {
     return (await store.queue.backlog(now())).pending;
   });

@@ -75,9 +75,12 @@ const TRANSLATED = [
 /** Teredo writes its client's address with all bits turned over. */
 const TEREDO = ranges({ "2001::/32": "" });
 
+/** What no setting opens, in the words of a refusal. */
+export const METADATA_SERVICE = "a cloud's metadata service";
+
 /** What somebody can do who was refused with these words. */
 export function adviceOn(refusal: string): string {
-  return refusal.includes("metadata service")
+  return refusal.includes(METADATA_SERVICE)
     ? "No setting allows it."
     : "The endpoint has to be on the public Internet, unless an operator allows others (--webhooks-allow private).";
 }
@@ -87,7 +90,7 @@ export function refusalOfAddress(text: string, allowed: WebhookAllowances): stri
   const address = parseIpAddress(text);
   if (address === null) return "not an address";
   const leadsTo = [address, ...translatedIn(address)];
-  if (leadsTo.some(isMetadata)) return "an address of a cloud's metadata service";
+  if (leadsTo.some(isMetadata)) return `an address of ${METADATA_SERVICE}`;
   if (allowed.private) return null;
   if (address.bits === 32) return nameIn(CLOSED_V4, address);
   if (nameIn(GLOBAL_UNICAST_V6, address) === null) return closedV6(address);

@@ -1,5 +1,5 @@
 import { WebhookError } from "../../domain/webhooks/errors";
-import { adviceOn, type WebhookAllowances } from "./address-rules";
+import { adviceOn, METADATA_SERVICE, type WebhookAllowances } from "./address-rules";
 
 const MAX_LENGTH = 2_048;
 
@@ -69,7 +69,7 @@ export function webhookUrl(text: string, allowed: WebhookAllowances): URL {
 /** Of names that say by themselves that they lead nowhere else, whatever a name server answers now. */
 function refusalOfName(hostname: string, allowed: WebhookAllowances): string | null {
   const name = hostname.replace(/\.+$/, "");
-  if (name === "metadata.google.internal") return "the name of a cloud's metadata service";
+  if (name === "metadata.google.internal") return `the name of ${METADATA_SERVICE}`;
   if (allowed.private || name.startsWith("[")) return null;
   if (name === "localhost" || name.endsWith(".localhost")) return "a name of this host";
   return name.includes(".") ? null : "a name of a private network, without a domain";

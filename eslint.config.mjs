@@ -16,7 +16,17 @@ const readsTheClock = {
 
 // Typed rules that guard money (a lost promise, an unhandled case), not taste: prettier has the layout.
 export default defineConfig(
-  { ignores: ["dist/", "coverage/", "data/", "node_modules/", "bench/node_modules/", "bench/build/"] },
+  {
+    ignores: [
+      "dist/",
+      "coverage/",
+      "data/",
+      "node_modules/",
+      "bench/node_modules/",
+      "bench/build/",
+      "build/",
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts"],

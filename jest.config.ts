@@ -1,32 +1,19 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from "jest";
+import { availableParallelism } from "node:os";
 
-// inversify ships ES modules only, so Jest has to compile it; nothing else in node_modules needs that.
 module.exports = {
-  testEnvironment: "node",
+  testEnvironment: "<rootDir>/tests/support/jest/environment.cjs",
+  runtime: "<rootDir>/tests/support/jest/runtime.cjs",
   roots: ["<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
-  transform: {
-    "^.+\\.ts$": ["ts-jest", {}],
-    "node_modules/.+\\.m?js$": [
-      "ts-jest",
-      {
-        tsconfig: {
-          allowJs: true,
-          isolatedModules: true,
-          module: "commonjs",
-          moduleResolution: "node10",
-          ignoreDeprecations: "6.0",
-        },
-      },
-    ],
-  },
-  transformIgnorePatterns: ["/node_modules/(?!(inversify|@inversifyjs)/)"],
-  globalSetup: "<rootDir>/tests/support/servers/global-setup.ts",
-  setupFiles: ["<rootDir>/tests/support/fakes/forget-async-storages.ts"],
-  reporters: ["default", "<rootDir>/tests/support/servers/skipped-blocks-reporter.cjs"],
-  // Half of the tests wait for processes and servers: a core that is kept free for the runner would be idle.
-  maxWorkers: "100%",
+  transform: { "\\.ts$": ["ts-jest", {}] },
+  globalSetup: "<rootDir>/tests/support/jest/global-setup.ts",
+  setupFiles: ["<rootDir>/tests/support/jest/forget-async-storages.ts"],
+  reporters: ["default", "<rootDir>/tests/support/jest/skipped-blocks-reporter.cjs"],
+  // Tests of leases and processes wait for most of their time: with as many workers as cores, cores would be idle. At full
+  // size, with servers, more of them would need more connections than a server has.
+  maxWorkers: process.env["HOLDFAST_TEST_SIZE"] === "full" ? "100%" : availableParallelism() + 4,
   // A test that hangs has to end; a busy machine must not make a slow one fail.
   testTimeout: 60_000,
   clearMocks: true,

@@ -18,6 +18,10 @@ install_tools() {
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
   command -v python3 >/dev/null || missing+=(python3)
   command -v redis-server >/dev/null || missing+=(redis-server)
+  command -v chromium >/dev/null || missing+=(chromium)
+  command -v promtool >/dev/null || missing+=(prometheus)
+  command -v spin >/dev/null || missing+=(spin)
+  command -v gcc >/dev/null || missing+=(gcc libc6-dev)
   [ ${#missing[@]} -eq 0 ] && return
   echo "installing: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive

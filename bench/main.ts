@@ -1,21 +1,28 @@
-// npm run bench [-- [--tiny] suite…]: runs the suites one after the other, each in a process of its own, and writes what
-// they found to bench/results.
+// npm run bench [-- [--tiny | --short] suite…]: runs the suites one after the other, each in a process of its own, and writes
+// what they found to bench/results.
 import { fork } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { drawCharts } from "./charts/draw-charts";
 import { describeMachine, versions } from "./measuring/machine";
-import { asMarkdown, type Report } from "./measuring/report";
+import { asMarkdown, type Report, type Size } from "./measuring/report";
 import type { Row } from "./measuring/row";
 import { suiteNames, type Told } from "./run-suite";
 
-const RESULTS = join(__dirname, "../../results");
+const NODE_MAJOR = Number(process.versions.node.split(".")[0]);
+/** The pictures are of the oldest Node that is supported; newer ones have a folder each beside its records. */
+const PICTURED_NODE = 20;
+const ALL_RESULTS = join(__dirname, "../../results");
+const RESULTS = NODE_MAJOR === PICTURED_NODE ? ALL_RESULTS : join(ALL_RESULTS, `node-${NODE_MAJOR}`);
+const PICTURES = join(__dirname, "../../../docs/pictures/bench");
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { tiny: { type: "boolean", default: false } },
+    options: { tiny: { type: "boolean", default: false }, short: { type: "boolean", default: false } },
     allowPositionals: true,
   });
+  const size: Size = values.tiny ? "tiny" : values.short ? "short" : "full";
   const isMeant = (name: string, word: string): boolean => name === word || name.startsWith(`${word}-`);
   const unknown = positionals.filter((word) => !suiteNames.some((name) => isMeant(name, word)));
   if (unknown.length > 0) {
@@ -32,32 +39,38 @@ async function main(): Promise<number> {
     const begun = performance.now();
     const rows: Row[] = [];
     const leftOut: string[] = [];
-    const status = await runSuite(name, values.tiny, (told) => {
+    const findings: string[] = [];
+    const status = await runSuite(name, size, (told) => {
       if ("row" in told) rows.push(told.row);
+      else if ("finding" in told) findings.push(told.finding);
       else leftOut.push(told.leftOut);
     });
     const report: Report = {
       at: new Date().toISOString(),
-      size: values.tiny ? "tiny" : "full",
+      size,
       machine,
       versions: versions(),
       rows,
       leftOut,
+      findings,
     };
     console.log(`\n## ${name}\n\n${asMarkdown(report)}`);
     console.log(
       `${name}: ${status === 0 ? "done" : "FAILED"} in ${((performance.now() - begun) / 1000).toFixed(0)} s`,
     );
     if (status !== 0) failed += 1;
-    else if (!values.tiny) keep(name, report);
+    else if (size !== "tiny") keep(name, report);
   }
-  if (!values.tiny) writeFileSync(join(RESULTS, "README.md"), allResults());
+  if (size !== "tiny") {
+    writeFileSync(join(RESULTS, "README.md"), allResults());
+    if (NODE_MAJOR === PICTURED_NODE) drawCharts(RESULTS, PICTURES);
+  }
   return failed === 0 ? 0 : 1;
 }
 
-function runSuite(name: string, tiny: boolean, hear: (told: Told) => void): Promise<number> {
+function runSuite(name: string, size: Size, hear: (told: Told) => void): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = fork(join(__dirname, "run-suite.js"), [name, tiny ? "tiny" : "full"], {
+    const child = fork(join(__dirname, "run-suite.js"), [name, size], {
       execArgv: ["--expose-gc"],
     });
     child.on("message", (told) => hear(told as Told));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const CALLERS = 200;
-const program = join(__dirname, "..", "dist", "main.js");
+const program = join(__dirname, "..", "dist", "holdfast.js");
 
 void main();
 

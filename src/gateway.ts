@@ -6,6 +6,7 @@ export {
   type GatewayLayer,
 } from "./infrastructure/gateways/contract/gateway-layers";
 export type {
+  ActionRequired,
   AuthorizeRequest,
   FindAnswer,
   FindRequest,
@@ -33,6 +34,7 @@ export type {
   LookupRequest,
   SeenAuthorization,
 } from "./application/ports/authorization-lookup";
+export type { PendingAnswer } from "./domain/payment/facts";
 export type { OperationKind } from "./domain/payment/operation";
 
 /** Amounts, exact, in the minor unit of ISO 4217. The two that make one throw `InvalidValueError`. */

@@ -14,4 +14,4 @@ export {
   type LockContractWorld,
   type OpenedLocks,
 } from "./infrastructure/locking/contract/contract-test";
-export { runLockChild } from "./infrastructure/locking/contract/lock-child";
+export { runLockChild } from "./infrastructure/locking/contract/children/lock-child";

@@ -28,6 +28,7 @@ export {
   LockContentionError,
   LockError,
   LockLostError,
+  LockPermitsError,
   LockReentrancyError,
   LockTimeoutError,
   LockUnavailableError,
@@ -35,7 +36,20 @@ export {
   type LockErrorCode,
 } from "./application/ports/lock-errors";
 export { detached } from "./infrastructure/locking/hold/reentrancy";
-export { withLocks } from "./application/with-locks";
+export { withLocks } from "./application/locking/with-locks";
+export type { LockHolds } from "./application/locking/lock-holds";
+export { tryWithLock, tryWithLocks, type NotNull } from "./application/locking/try-with-lock";
+export {
+  acquireLock,
+  acquireLocks,
+  tryAcquireLock,
+  tryAcquireLocks,
+  type HeldLock,
+  type HeldLocks,
+  type Releasable,
+} from "./application/locking/acquire-lock";
+export { lead, type LeadershipChange, type LeadOptions } from "./infrastructure/locking/leadership/lead";
+export type { Leadership } from "./infrastructure/locking/leadership/leadership";
 
 /** The providers, all made alike: `new XLockProvider(where, options)`; what is nowhere takes its options alone. */
 export type { LockProviderSettings } from "./infrastructure/locking/lock-settings";
@@ -50,11 +64,14 @@ export type { FileLockMode } from "./infrastructure/locking/file/directory/lock-
 export type { FileTenure, HeldFile } from "./infrastructure/locking/file/file-tenure";
 export { PostgresLockProvider } from "./infrastructure/locking/postgres/postgres-lock-provider";
 export type { PostgresLockOptions } from "./infrastructure/locking/postgres/postgres-lock-backend";
+export type { PostgresConfig, PostgresPlace } from "./infrastructure/persistence/postgres/postgres-place";
 export {
   RedisLockProvider,
   type RedisLockOptions,
 } from "./infrastructure/locking/lease/redis/redis-lock-provider";
+export type { IoRedisClient, RedisPlace } from "./infrastructure/locking/lease/redis/redis-location";
 export { GcsLockProvider, type GcsLockOptions } from "./infrastructure/locking/lease/gcs/gcs-lock-provider";
+export type { GcsClient } from "./infrastructure/gcs/gcs-requests";
 export type { GcsLockLocation } from "./infrastructure/gcs/gcs-location";
 export { LeaseLockProvider, type LeaseLockOptions } from "./infrastructure/locking/lease/lease-lock-provider";
 
@@ -64,9 +81,12 @@ export type {
   AttemptRequest,
   LockBackend,
   Refusal,
+  Semaphore,
   Tenure,
   TenureHappening,
 } from "./infrastructure/locking/lock-backend";
+export { slotsOver } from "./infrastructure/locking/slots/slot-search";
+export type { AgreedPermits } from "./infrastructure/locking/slots/agreed-permits";
 export { LinedLockProvider } from "./infrastructure/locking/line/lined-lock-provider";
 export { systemLockClock, type LockClock } from "./infrastructure/locking/lock-clock";
 

@@ -4,7 +4,7 @@ import { version } from "./infrastructure/composition/version";
 import { runCli } from "./interfaces/cli/cli";
 
 /** Where the program begins. Everything else can be imported without effect. */
-async function main(): Promise<void> {
+export async function main(): Promise<void> {
   // A reader of our output may stop before its end (`| head`): that is no failure of ours.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

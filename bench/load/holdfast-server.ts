@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** The program as it is shipped. */
+/** The program in its modules, of which one can be exchanged. */
 export const HOLDFAST = join(__dirname, "../../../../dist/main.js");
+/** The program as it is shipped: the same, and a server in one file. */
+export const SHIPPED = join(__dirname, "../../../../dist/holdfast.js");
 
 const LOOK_EVERY_MS = 2;
 const START_MS = 60_000;
@@ -16,6 +18,13 @@ export interface ServerUnderLoad {
   /** CPU time so far, in microseconds. */
   cpuMicroseconds(): Promise<number>;
   stop(): Promise<void>;
+  /** As `kill -9` does. */
+  kill(): Promise<void>;
+}
+
+interface Started {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly program?: string;
 }
 
 /** `holdfast serve` on a SQLite file, with everything on; its log goes to a file, as a service's does. */
@@ -23,17 +32,18 @@ export async function startHoldfast(
   file: string,
   args: readonly string[] = [],
   flags: readonly string[] = [],
+  { environment = {}, program = HOLDFAST }: Started = {},
 ): Promise<ServerUnderLoad> {
   const log = openSync(`${file}.log`, "w");
   const child = spawn(
     process.execPath,
     [
-      ...[...args, HOLDFAST, "serve", "--store", `sqlite:${file}`, "--port", "0", "--shutdown-delay", "0"],
+      ...[...args, program, "serve", "--store", `sqlite:${file}`, "--port", "0", "--shutdown-delay", "0"],
       // Beside the store, so that two servers do not share it.
       ...["--snapshots", `file:${file}.snapshots`],
       ...flags,
     ],
-    { stdio: ["ignore", "ignore", log] },
+    { stdio: ["ignore", "ignore", log], env: { ...process.env, ...environment } },
   );
   closeSync(log);
   const ended = once(child, "exit");
@@ -51,12 +61,17 @@ export async function startHoldfast(
       await ended;
       process.off("exit", endWithUs);
     },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+      process.off("exit", endWithUs);
+    },
   };
 }
 
 /** Makes a key, so that the server asks for one with each request. */
-export async function createApiKey(file: string): Promise<string> {
-  const args = [HOLDFAST, "keys", "create", "--merchant", "default", "--store", `sqlite:${file}`];
+export async function createApiKey(file: string, program = HOLDFAST): Promise<string> {
+  const args = [program, "keys", "create", "--merchant", "default", "--store", `sqlite:${file}`];
   return (await promisify(execFile)(process.execPath, args)).stdout.trim();
 }
 

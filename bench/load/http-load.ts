@@ -31,13 +31,31 @@ export async function openLoad(port: number, connections: number): Promise<Load>
   };
 }
 
+const PART = { amount: 1000, currency: "EUR" };
+
 export function captureRequest(paymentId: string, key: string, secret: string | null): string {
-  const body = '{"amount":1000,"currency":"EUR"}';
+  return postRequest(`/payments/${paymentId}/capture`, PART, secret, [`Idempotency-Key: ${key}`]);
+}
+
+export function manyCapturesRequest(
+  captures: readonly { readonly paymentId: string; readonly idempotencyKey: string }[],
+  secret: string | null,
+): string {
+  return postRequest("/captures", { captures: captures.map((one) => ({ ...one, ...PART })) }, secret);
+}
+
+function postRequest(
+  path: string,
+  content: object,
+  secret: string | null,
+  headers: readonly string[] = [],
+): string {
+  const body = JSON.stringify(content);
   return [
-    `POST /payments/${paymentId}/capture HTTP/1.1`,
+    `POST ${path} HTTP/1.1`,
     "Host: 127.0.0.1",
     ...(secret === null ? [] : [`Authorization: Bearer ${secret}`]),
-    `Idempotency-Key: ${key}`,
+    ...headers,
     "Content-Type: application/json",
     `Content-Length: ${body.length}`,
     "",

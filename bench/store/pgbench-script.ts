@@ -1,16 +1,16 @@
 import { numberedText } from "./numbered-payments";
-import type { RecordedQuery } from "./postgres-recorder";
+import type { SentStatement } from "./frozen-capture";
 
 /**
  * What one capture sent, as a script that sends it for a payment of its own in each transaction: `:base` and `:perclient`
  * say where each client begins to count.
  */
-export function pgbenchScript(sent: readonly RecordedQuery[]): string {
+export function pgbenchScript(sent: readonly SentStatement[]): string {
   const counting = "\\set i :i + 1\n\\set n :base + :client_id * :perclient + :i";
   return `${[counting, ...sent.map(statement)].join("\n")}\n`;
 }
 
-function statement({ text, values }: RecordedQuery): string {
+function statement({ text, values }: SentStatement): string {
   // Its key is a number that stands for the payment: with the same one for all, clients would wait for each other.
   const isLock = text.includes("advisory");
   const line = text.replaceAll(/\s+/g, " ");

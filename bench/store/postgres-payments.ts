@@ -4,7 +4,7 @@ import {
   type Application,
 } from "../../src/infrastructure/composition/opening/open-application";
 import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
-import { authorizeOne, captureOf } from "./authorized";
+import { authorizeOne } from "./authorized";
 import {
   assertHeadsDiffer,
   copies,
@@ -13,18 +13,6 @@ import {
   type Row,
   type Table,
 } from "./numbered-payments";
-import { recordingQueries, type RecordedQuery } from "./postgres-recorder";
-
-/** Captures before the measured ones, the original's included. */
-const RECORDED = 3;
-
-export interface PostgresPayments {
-  /** The payment of which the others are copies: `numbered` makes their ids of it. */
-  readonly original: string;
-  /** Everything that the capture of the original sent, in the order in which it was sent. */
-  readonly sent: readonly RecordedQuery[];
-}
-
 export function openPostgresApplication(url: string, connections: number): Promise<Application> {
   const configuration = readConfiguration({
     flags: { store: url, "store-connections": String(connections), "log-level": "silent" },
@@ -33,26 +21,37 @@ export function openPostgresApplication(url: string, connections: number): Promi
   return openApplication(configuration, { purpose: "bench" });
 }
 
-/** Payments 1 to `count` in an empty database, all authorized. The original is captured, to see what is sent. */
-export async function postgresPayments(url: string, count: number): Promise<PostgresPayments> {
+/**
+ * Payments 1 to `count` in an empty database, all authorized by this program. Resolves with the one that they are copies of:
+ * `numbered` makes their ids of it.
+ */
+export async function postgresPayments(url: string, count: number): Promise<string> {
   const application = await openPostgresApplication(url, 1);
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    // Some are captured first: what a connection is told once is not part of a capture.
-    for (let i = 1; i < RECORDED; i += 1) await captureOf(application, await authorizeOne(application));
     const original = await authorizeOne(application);
-    await copyRows(client, original, count);
-    const sent = await recordingQueries(() => captureOf(application, original));
-    return { original, sent };
+    await insertCopies(client, await tablesOf(client, original), count);
+    return original;
   } finally {
     await client.end();
     await application.close();
   }
 }
 
-/** Throws unless these payments, beside the ones that were recorded, are captured, and the gateway moved money once for each. */
-export async function assertCapturedOnce(url: string, copies: number): Promise<void> {
+/** The same of rows that were written down. */
+export async function copyTables(url: string, tables: readonly Table[], count: number): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await insertCopies(client, tables, count);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Throws unless so many payments are captured, and the gateway moved money once for each. */
+export async function assertCapturedOnce(url: string, count: number): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -60,16 +59,15 @@ export async function assertCapturedOnce(url: string, copies: number): Promise<v
       `SELECT (SELECT count(*) FROM payments WHERE status = 'captured') AS captured, count(*) AS moves,
          count(DISTINCT payment_id) AS moved FROM holdfast_gateway.gateway_moves WHERE kind = 'capture'`,
     );
-    const expected = String(copies + RECORDED);
     const [counted] = rows as Record<string, string>[];
-    if (Object.values(counted ?? {}).some((count) => count !== expected))
-      throw new Error(`${expected} captures were sent: ${JSON.stringify(counted)}`);
+    if (Object.values(counted ?? {}).some((found) => found !== String(count)))
+      throw new Error(`${count} captures were sent: ${JSON.stringify(counted)}`);
   } finally {
     await client.end();
   }
 }
 
-async function copyRows(client: Client, original: string, count: number): Promise<void> {
+async function tablesOf(client: Client, original: string): Promise<readonly Table[]> {
   const tables: Table[] = [];
   for (const name of PAYMENT_TABLES) {
     const key = name === "payments" ? "id" : "payment_id";
@@ -83,6 +81,10 @@ async function copyRows(client: Client, original: string, count: number): Promis
       ...(name === "gateway_moves" && { generated: "sequence" }),
     });
   }
+  return tables;
+}
+
+async function insertCopies(client: Client, tables: readonly Table[], count: number): Promise<void> {
   assertHeadsDiffer(tables);
   for (const statement of copies(tables, 1, count, "postgres")) await client.query(statement);
   await client.query("ANALYZE");

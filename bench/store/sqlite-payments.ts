@@ -56,6 +56,23 @@ export function openSqliteApplication(
   return openApplication(configuration, { purpose: "bench" });
 }
 
+/** Throws unless the gateway moved money for so many payments, once for each. For a file that no server has. */
+export function assertSqliteCapturedOnce(file: string, expected: number): void {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(gatewayFile(file));
+  try {
+    const counted = database
+      .prepare(
+        "SELECT count(*) AS moves, count(DISTINCT payment_id) AS moved FROM gateway_moves WHERE kind = 'capture'",
+      )
+      .get() as { moves: number; moved: number };
+    if (counted.moves !== expected || counted.moved !== expected)
+      throw new Error(`${expected} captures were sent: ${JSON.stringify(counted)}`);
+  } finally {
+    database.close();
+  }
+}
+
 function copyRows(file: string, names: readonly string[], count: number): void {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file);

@@ -10,7 +10,7 @@ import { sqlitePayments } from "../store/sqlite-payments";
 const WARM_UPS = 2;
 
 export async function capture(bench: Bench): Promise<void> {
-  const rounds = bench.size(15, 1);
+  const rounds = bench.rounds(15);
   const callers = bench.size(1_000, 20);
   const payments = await sqlitePayments((rounds + WARM_UPS) * (callers + 1));
   const secret = await createApiKey(payments.file);

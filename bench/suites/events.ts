@@ -13,7 +13,7 @@ const WARM_UPS = 3;
 const WITHOUT_EVENTS = join(__dirname, "../../../load/without-events.js");
 
 export async function events(bench: Bench): Promise<void> {
-  const rounds = bench.size(121, 1);
+  const rounds = bench.rounds(121);
   const captures = bench.size(160, 20);
   const closers: (() => Promise<void>)[] = [];
   /** A server over a store of its own. */

@@ -6,19 +6,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compare, inMilliseconds, sideBySide } from "../measuring/side-by-side";
 import type { Bench } from "../measuring/suite";
-import { HOLDFAST, startHoldfast } from "../load/holdfast-server";
+import { SHIPPED, startHoldfast } from "../load/holdfast-server";
 
 const SUITE = "start";
 
 export async function start(bench: Bench): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-start-"));
   try {
-    const measured = await sideBySide(bench.size(21, 1), {
+    const measured = await sideBySide(bench.rounds(21), {
       node: () => untilExit(["-e", "0"]),
-      help: () => untilExit([HOLDFAST, "--help"]),
+      help: () => untilExit([SHIPPED, "--help"]),
       serve: async () => {
         const begun = performance.now();
-        const server = await startHoldfast(join(folder, "start.db"));
+        const server = await startHoldfast(join(folder, "start.db"), [], [], { program: SHIPPED });
         const readyMs = performance.now() - begun;
         await server.stop();
         return readyMs;
@@ -27,7 +27,7 @@ export async function start(bench: Bench): Promise<void> {
     const row = { suite: SUITE, against: "`node -e 0`", theirs: measured.node, show: inMilliseconds };
     bench.report(compare({ ...row, work: "`holdfast --help`", atMost: 3, ours: measured.help }));
     bench.report(
-      compare({ ...row, work: "`holdfast serve`, until it listens", atMost: 8, ours: measured.serve }),
+      compare({ ...row, work: "`holdfast serve`, until it listens", atMost: 3.5, ours: measured.serve }),
     );
   } finally {
     rmSync(folder, { recursive: true });

@@ -22,7 +22,7 @@ const AT_ONCE = 4;
 const SETTLED_MS = 60;
 
 export async function webhooks(bench: Bench): Promise<void> {
-  const rounds = bench.size(31, 1);
+  const rounds = bench.rounds(31);
   const captures = bench.size(400, 20);
   const taker = await startTaker();
   const closers: (() => Promise<void> | void)[] = [];

@@ -91,11 +91,24 @@ export class Bank {
         return answer(500, { code: "internal" });
       case "unreachable":
         return answer(429, { code: "slow_down" });
+      case "undecided":
+        return reply(this.takeNow(order, act));
+      case "undecided_then_refused":
+        return reply(this.takeNow(order, () => this.record(order, 402, { code: "do_not_honour" })));
       case "refused":
         return reply(this.record(order, 402, { code: "do_not_honour" }));
       default:
         return reply(act());
     }
+  }
+
+  /** Taken now, and decided when what is late arrives. */
+  takeNow(order, decide) {
+    this.late.push(() => {
+      this.requests.delete(order.key);
+      decide();
+    });
+    return this.record(order, 202, { code: "accepted" });
   }
 
   misfortuneOf({ key, kind, hold, asked }) {

@@ -12,13 +12,15 @@ const SITUATIONS = [
   "lands_late",
   "server_error",
   "unreachable",
+  "undecided",
+  "undecided_then_refused",
 ];
 
 describePaymentGateway(
   { describe, it: (name, body, timeout) => it(name, { timeout }, body) },
   {
     name: "the gateway of the example",
-    layers: ["moves once", "is honest about silence", "can be found again"],
+    layers: ["moves once", "is honest about silence", "can be found again", "answers later"],
     canBring: (_kind, situation) => SITUATIONS.includes(situation),
     async open() {
       const bank = new Bank("secret");

@@ -13,6 +13,9 @@ const NEVER_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_
 /** The bank keeps a key for a week. */
 const REMEMBERS_KEYS_FOR_MS = 7 * 86_400_000;
 
+/** What it has accepted it decides within three days. */
+const DECIDES_WITHIN_MS = 3 * 86_400_000;
+
 /** @type {import("holdfast/gateway").OpenGateway} */
 export default function openGateway({ bank_url: url, bank_key: secret }) {
   if (url === undefined || secret === undefined) throw new Error("set the options bank_url and bank_key");
@@ -45,8 +48,9 @@ export default function openGateway({ bank_url: url, bank_key: secret }) {
   };
 
   return {
-    has: ["moves once", "is honest about silence", "can be found again"],
+    has: ["moves once", "is honest about silence", "can be found again", "answers later"],
     remembersKeysForMs: REMEMBERS_KEYS_FOR_MS,
+    decidesWithinMs: DECIDES_WITHIN_MS,
     authorize: (request) => send("/holds", request, { card: request.paymentMethod }),
     capture: (request) =>
       send(`/holds/${encodeURIComponent(request.authorizationReference)}/capture`, request),
@@ -82,11 +86,14 @@ export default function openGateway({ bank_url: url, bank_key: secret }) {
  *
  * @param {number} status
  * @param {any} answer
- * @returns {import("holdfast/gateway").RecordedAnswer | import("holdfast/gateway").Mismatch | Unknown}
+ * @returns {import("holdfast/gateway").RecordedAnswer | import("holdfast/gateway").PendingAnswer
+ *   | import("holdfast/gateway").Mismatch | Unknown}
  */
 function recorded(status, answer) {
   if (status === 201 && typeof answer?.id === "string") return { outcome: "succeeded", reference: answer.id };
   if (typeof answer?.code !== "string") return unknown(`HTTP ${status}`);
+  // Accepted, and decided later: it is not sent again, and asked about.
+  if (status === 202 && answer.code === "accepted") return { outcome: "pending" };
   if (status === 402) return { outcome: "declined", reason: answer.code };
   if (status === 410) return { outcome: "authorization_gone", reason: answer.code };
   if (status === 409 && answer.code === "captured") {

@@ -95,12 +95,18 @@ def parse_record(text, place):
         "ownerAgeMs": optional("ownerAgeMs", lambda value: _whole(value, lambda age: max(0, math.floor(age)))) or 0,
         "holder": _holder(found.get("holder")),
         **_behind(found.get("waitingBehind")),
+        **_permits(found.get("permits")),
     }
 
 
 def _behind(value):
     is_line = isinstance(value, list) and value != [] and all(_text(name) for name in value)
     return {"waitingBehind": value} if is_line else {}
+
+
+def _permits(value):
+    number = _whole(value)
+    return {} if number is None else {"permits": number}
 
 
 def _text(value):

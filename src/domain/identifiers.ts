@@ -24,7 +24,7 @@ export function parseOperationId(text: string): OperationId {
 }
 
 export function parseMerchantId(text: string): MerchantId {
-  if (!MERCHANT.test(text)) {
+  if (!isText(text) || !MERCHANT.test(text)) {
     throw new InvalidValueError(
       "invalid_merchant",
       "a merchant is 1 to 63 of a-z, 0-9, _ and -, and begins with a letter or digit",
@@ -34,7 +34,7 @@ export function parseMerchantId(text: string): MerchantId {
 }
 
 export function parseIdempotencyKey(text: string): IdempotencyKey {
-  if (!VISIBLE_ASCII.test(text)) {
+  if (!isText(text) || !VISIBLE_ASCII.test(text)) {
     throw new InvalidValueError(
       "invalid_idempotency_key",
       "an idempotency key is 1 to 255 visible ASCII characters without spaces",
@@ -49,7 +49,12 @@ export function paymentResourceId(id: PaymentId): string {
 }
 
 function parseUuid(text: string, code: "invalid_payment_id" | "invalid_operation_id", what: string): string {
-  const canonical = text.toLowerCase();
+  const canonical = isText(text) ? text.toLowerCase() : "";
   if (!UUID.test(canonical)) throw new InvalidValueError(code, `${what} is a UUID`);
   return canonical;
+}
+
+/** Whoever calls without types may send anything; a pattern would take `undefined` for the word. */
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

@@ -29,7 +29,11 @@ describe("every folder", () => {
 
 describe("every file of src", () => {
   const MOST_LINES = 300;
-  const dataRatherThanCode = ["src/interfaces/http/openapi/examples.ts"];
+  const dataRatherThanCode = [
+    "src/interfaces/http/openapi/examples.ts",
+    "src/interfaces/client/generated/operations.ts",
+    "src/interfaces/client/generated/schemas.ts",
+  ];
 
   it("is short enough to be read in one go", () => {
     const long = projectFiles()

@@ -70,7 +70,22 @@ const CAUGHT: readonly [Defect, string][] = [
     "movesWhenItIsAsked",
     "can be found again: any capture key that never came is absent, and asking moves nothing",
   ],
-  ["findsWhatIsNotDecided", "can be found again: any capture that is not decided yet is pending"],
+  ["isSureOfWhatIsNotDecided", "answers later: any capture that is taken and not decided is pending"],
+  ["takesWhatItHasTakenForSilence", "answers later: any refund that is taken and not decided is pending"],
+  ["findsWhatIsNotDecided", "answers later: any capture that is pending is found so until it is decided"],
+  ["forgetsWhatIsPending", "answers later: any void that is pending is found so until it is decided"],
+  [
+    "movesAnewWhatIsPending",
+    "answers later: any capture that is pending and comes a second time is not done",
+  ],
+  ["renamesWhatWasPending", "answers later: any refund that is pending keeps the name that it was given"],
+  ["keepsARefusalToItself", "answers later: any refund that is refused after it was pending is found as"],
+  ["decidesNever", "answers later: a gateway that answers later says for how long in a time"],
+  ["showsWhatIsPendingAsFree", "shows its picture: a picture of a capture that is not decided is undecided"],
+  [
+    "hidesRefundsThatFailed",
+    "shows its picture: a picture of a refund that was refused after it was pending",
+  ],
   [
     "neverHearsThatARefundFailed",
     "can be found again: any refund that fails after it succeeded is found as it is",

@@ -65,6 +65,36 @@ const CAUGHT: readonly [Defect, LockContractLayer, string][] = [
   ["tellsNoObserver", "keeps callers apart", "the provider tells the observer how each wait began and ended"],
   ["refusesWhatWithLocksTakes", "lends", "lends several ids at once through withLocks"],
   ["refusesWhatWithLocksTakes", "keeps callers apart", "does not lock up when withLocks"],
+  ["repeatsFencingTokens", "hands out", "holds until its release"],
+  ["deadlocksWhenTakenAgain", "hands out", "refuses to hand out from inside one of its holds"],
+  ["ignoresCancellation", "hands out", "hands out nothing to a caller who was cancelled"],
+  ["refusesWhatWithLocksTakes", "hands out", "hands out several locks at once"],
+  ["ignoresTheTimeout", "can be tried", "answers null to a try while another holder is inside"],
+  ["callsContentionUnavailable", "can be tried", "answers null to a try while another holder is inside"],
+  ["sharesAllIds", "can be tried", "answers null to a try while another holder is inside"],
+  ["ignoresCancellation", "elects", "ends a candidacy that is stopped before it is elected"],
+  ["repeatsFencingTokens", "elects", "elects one leader at a time"],
+  ["givesEveryLockBackAtOnce", "keeps for a while", "keeps others out until the time is over"],
+  ["givesEveryLockBackAtOnce", "keeps for a while", "keeps others out after a section that failed"],
+  ["answersWhenTheTimeIsOver", "keeps for a while", "answers when the section has ended"],
+  [
+    "keepsWhatWasTakenInVain",
+    "keeps for a while",
+    "keeps nothing that several locks were wanted with in vain",
+  ],
+  ["letsOneMoreIn", "lends slots", "lets as many in as there are permits"],
+  ["letsOneMoreIn", "lends slots", "never has more inside than there are permits"],
+  ["lendsOneSlotLess", "lends slots", "lets as many in as there are permits"],
+  ["losesASlotForEver", "lends slots", "gets a slot back after a rejection"],
+  ["givesTheSameFenceToTwo", "lends slots", "a slot and a fencing token of its own"],
+  ["repeatsFencingTokens", "lends slots", "a slot and a fencing token of its own"],
+  ["numbersAllSlotsAlike", "lends slots", "a slot and a fencing token of its own"],
+  ["ignoresDisagreement", "lends slots", "tells a caller who gives another number"],
+  ["refusesHurriedCallersWithoutALook", "lends slots", "as many single attempts at once"],
+  ["servesSlotsInNoOrder", "lends slots", "in the order in which they came"],
+  ["refusesWhatWithLocksTakes", "lends slots", "lends several ids at once through withLocks"],
+  ["givesEveryLockBackAtOnce", "lends slots", "keeps one for a while"],
+  ["ignoresCancellation", "lends slots", "leaves no trace of waiters"],
   [
     "stopsASectionThatIsCancelled",
     "lends",
@@ -91,7 +121,15 @@ describe("the lock contract", () => {
   it("the lock contract passes the good provider that the broken ones are made of", async () => {
     const open = () => ({ locks: new MemoryLockProvider() });
     expect(await failedTests("lends", open, MUCH_PATIENCE_MS)).toEqual([]);
-    expect(await failedTests("keeps callers apart", open, MUCH_PATIENCE_MS)).toEqual([]);
+    for (const layer of [
+      "hands out",
+      "keeps callers apart",
+      "can be tried",
+      "keeps for a while",
+      "elects",
+      "lends slots",
+    ] as const)
+      expect(await failedTests(layer, open, MUCH_PATIENCE_MS)).toEqual([]);
   });
 
   it("the lock contract catches a provider that keeps something for ids that nobody wants any more", async () => {
@@ -118,6 +156,22 @@ describe("the lock contract", () => {
         expect.stringContaining("of their counting, nothing is lost"),
         expect.stringContaining("refuses a single attempt while another process is inside"),
         expect.stringContaining("leaves no trace of a waiter that timed out"),
+      ]),
+    );
+  });
+
+  it("the lock contract catches a semaphore that another process knows nothing of", async () => {
+    const failed = await failedTests(
+      "keeps slots apart",
+      () => ({ locks: new MemoryLockProvider(), child: typescriptChild("memory-lock-child.ts") }),
+      MUCH_PATIENCE_MS,
+    );
+    expect(new Set(failed)).toEqual(
+      new Set([
+        "the provider counts the holders of all processes",
+        "the provider lets a waiting process in when any of the slots is given back",
+        "the provider gets a slot back whose holder is killed, and no more than that",
+        "the provider tells two processes that disagree about the permits, and forgets a number that no holder uses",
       ]),
     );
   });
@@ -165,6 +219,48 @@ describe("the lock contract", () => {
       };
       return failedTests("honours its lease", open, patienceMs);
     };
+
+    describe("and slots", () => {
+      /** The layer's failures where the locks behind the slots have something replaced. */
+      const slotFailuresWith = (change: TenureChange, patienceMs = MUCH_PATIENCE_MS): Promise<string[]> => {
+        const open = (): OpenedLocks => {
+          const server = new FakeLockServer();
+          const backend = server.backend();
+          const attempt = backend.attempt.bind(backend);
+          backend.attempt = async (id, request) => {
+            const answer = await attempt(id, request);
+            if (answer.kind !== "acquired") return answer;
+            return { kind: "acquired", tenure: { ...answer.tenure, ...change(answer.tenure, server, id) } };
+          };
+          return {
+            locks: new LinedLockProvider(backend),
+            lease: {
+              another: () => new LinedLockProvider(server.backend("process-2")),
+              lose: (id) => server.expire(id),
+              failReleases: () => {},
+            },
+          };
+        };
+        return failedTests("honours the lease of a slot", open, patienceMs);
+      };
+
+      it("the lock contract for leases passes good slots", async () => {
+        expect(await slotFailuresWith(() => ({}))).toEqual([]);
+      });
+
+      it.each([
+        ["a loss that is not told", () => ({ lost: new AbortController().signal })],
+        ["a loss that assertHeld does not see", () => ({ assertHeld: () => {} })],
+        [
+          "a stale holder that frees its successor",
+          (_: Tenure, server: FakeLockServer, id: string) => ({
+            release: async () => void server.held.delete(id),
+          }),
+        ],
+      ])("the lock contract for leases catches %s in a slot", async (_, change) => {
+        expect(await slotFailuresWith(change, LITTLE_PATIENCE_MS)).toHaveLength(1);
+      });
+    });
 
     it("the lock contract for leases passes a good one", async () => {
       expect(await failuresWith(() => ({}))).toEqual([]);

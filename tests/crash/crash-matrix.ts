@@ -26,6 +26,7 @@ export const gatewayActs = {
   "acts, but only after the crash": "late_1500",
   "does not act, and does not answer": "timeout_not_captured",
   "does not act, and answers nonsense": "error_500",
+  "takes the order, and decides later": "processing",
   declines: "decline",
   "cannot be reached": "unreachable",
 } as const;

@@ -1,3 +1,5 @@
+import type { GatewayEventList } from "../../src/application/ports/gateway-events/gateway-event-source";
+import type { ClaimedHint, HintStore } from "../../src/application/ports/gateway-events/hint-store";
 import type { PaymentGateway } from "../../src/application/ports/payment-gateway";
 import type { PaymentRepository } from "../../src/application/ports/payment-repository";
 import type { Payment } from "../../src/domain/payment/payment";
@@ -6,46 +8,109 @@ import { writeSync } from "node:fs";
 
 /**
  * The steps of an operation: its intent, the question whether the gateway knows it, the claim of a resend, the send, its
- * end or that it goes before a person, and that person's verdict; the gateway's picture, and what is written of it.
+ * end or that it goes before a person, and that person's verdict; the gateway's picture, and what is written of it. And
+ * those of a hint: it is received, lent to whoever follows it, and done with; or read in the gateway's list, whose
+ * position then moves.
  */
-export type CrashStep = "intent" | "find" | "claim" | "send" | "settle" | "verdict" | "picture" | "observe";
+export type CrashStep =
+  | "intent"
+  | "find"
+  | "claim"
+  | "send"
+  | "settle"
+  | "verdict"
+  | "picture"
+  | "observe"
+  | "receive"
+  | "lend"
+  | "done with"
+  | "list"
+  | "position";
 export type CrashPoint = `${"before" | "after"} ${CrashStep}`;
 
 const moneyCalls = new Set(["authorize", "capture", "void", "refund"]);
 
+/** By all its names: a payment's id, and what the gateway calls its authorization. */
+export type Names = readonly string[];
+
+export interface Arrivals {
+  /** How many payments have come to the point when the process dies. */
+  readonly arrivals: number;
+  /** Those that it is about; others pass. Left out: all. */
+  readonly only?: readonly Names[];
+}
+
 /**
- * Kills this process when so many operations have come to a point of their way. Those that come first wait there: at the
+ * Kills this process when so many payments have come to a point of their way. Those that come first wait there: at the
  * kill each of them is exactly at that point.
  */
 export class Crash {
-  private arrived = 0;
+  private readonly arrived = new Set<string>();
 
   constructor(
     private readonly point: CrashPoint,
-    private readonly arrivals: number,
+    private readonly expected: Arrivals,
   ) {}
 
   inStore(payments: PaymentRepository): PaymentRepository {
-    return around(payments, (name, args) => (name === "save" ? stepOf(args[0] as Payment) : null), this.pass);
+    return around(payments, this.pass, (name, args) => {
+      if (name !== "save") return null;
+      const payment = args[0] as Payment;
+      const step = stepOf(payment);
+      return step === null ? null : { step, whose: [payment.facts.id] };
+    });
   }
 
   inGateway(gateway: PaymentGateway): PaymentGateway {
-    return around(
-      gateway,
-      (name) => (moneyCalls.has(name) ? "send" : name === "find" || name === "picture" ? name : null),
-      this.pass,
+    return around(gateway, this.pass, (name, args) => {
+      const step = moneyCalls.has(name) ? "send" : name === "find" || name === "picture" ? name : null;
+      return step === null ? null : { step, whose: [(args[0] as { paymentId: string }).paymentId] };
+    });
+  }
+
+  inHints(hints: HintStore): HintStore {
+    return around(hints, this.pass, (name, args) => {
+      switch (name) {
+        case "receive":
+          return { step: "receive", whose: referencesIn(args[0] as readonly ClaimedHint[]) };
+        case "settle":
+          return { step: "done with", whose: referencesIn([args[1] as ClaimedHint]) };
+        case "claim":
+          return { step: "lend", whose: (lent) => referencesIn(lent as readonly ClaimedHint[]) };
+        case "caughtUp":
+          return { step: "position", whose: ["the list"] };
+        default:
+          return null;
+      }
+    });
+  }
+
+  inList(list: GatewayEventList): GatewayEventList {
+    return around(list, this.pass, (name) =>
+      name === "page" ? { step: "list", whose: ["the list"] } : null,
     );
   }
 
-  private readonly pass = async (point: CrashPoint): Promise<void> => {
+  private readonly pass = async (point: CrashPoint, whose: readonly string[]): Promise<void> => {
     if (point !== this.point) return;
-    this.arrived += 1;
-    if (this.arrived === this.arrivals) {
-      writeSync(1, `crashing ${point} with ${this.arrived}\n`);
+    const { arrivals, only } = this.expected;
+    const here = only === undefined ? whose : whose.flatMap((name) => ownerOf(name, only));
+    if (here.length === 0) return;
+    for (const one of here) this.arrived.add(one);
+    if (this.arrived.size >= arrivals) {
+      writeSync(1, `crashing ${point} with ${this.arrived.size}\n`);
       process.kill(process.pid, "SIGKILL");
     }
     await new Promise(() => {});
   };
+}
+
+function ownerOf(name: string, all: readonly Names[]): readonly string[] {
+  return all.find((names) => names.includes(name))?.slice(0, 1) ?? [];
+}
+
+function referencesIn(hints: readonly Pick<ClaimedHint, "reference">[]): readonly string[] {
+  return hints.map(({ reference }) => reference);
 }
 
 /** What a save is about, by the events that it writes. */
@@ -57,26 +122,34 @@ function stepOf({ newEvents }: Payment): CrashStep | null {
     (data["gateway"] as { readonly asked?: string } | undefined)?.asked === "picture";
   if (newEvents.some(byPicture)) return "observe";
   if (wrote(/\.resent$/)) return "claim";
-  if (wrote(/^(authorize|capture|void|refund)\.(succeeded|failed|unknown|not_sent)$/)) return "settle";
+  if (wrote(/^(authorize|capture|void|refund)\.(succeeded|failed|unknown|pending|not_sent)$/))
+    return "settle";
   if (wrote(/^operation\.needs_review$/)) return "settle";
   return wrote(/\.started$/) ? "intent" : null;
 }
 
+interface SeenCall {
+  readonly step: CrashStep;
+  /** Whose step it is; where only its result tells that, there is no point before it. */
+  readonly whose: readonly string[] | ((result: unknown) => readonly string[]);
+}
+
 function around<T extends object>(
   target: T,
-  stepOfCall: (name: string, args: readonly unknown[]) => CrashStep | null,
-  pass: (point: CrashPoint) => Promise<void>,
+  pass: (point: CrashPoint, whose: readonly string[]) => Promise<void>,
+  see: (name: string, args: readonly unknown[]) => SeenCall | null,
 ): T {
   return new Proxy(target, {
     get(object, name) {
       const member: unknown = Reflect.get(object, name, object);
       if (typeof member !== "function") return member;
       return async (...args: unknown[]) => {
-        const step = stepOfCall(String(name), args);
-        if (step === null) return Reflect.apply(member, object, args) as unknown;
-        await pass(`before ${step}`);
+        const seen = see(String(name), args);
+        if (seen === null) return Reflect.apply(member, object, args) as unknown;
+        const { step, whose } = seen;
+        if (typeof whose !== "function") await pass(`before ${step}`, whose);
         const result: unknown = await Reflect.apply(member, object, args);
-        await pass(`after ${step}`);
+        await pass(`after ${step}`, typeof whose === "function" ? whose(result) : whose);
         return result;
       };
     },

@@ -1,7 +1,7 @@
-import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { inParallel } from "../../src/application/background/in-parallel";
 import type { ToldEvent } from "../support/told-events";
+import { joinedCrashingServer, startedProgram } from "../support/program/built-program";
 import { HoldfastProcess } from "../support/program/holdfast-process";
 import {
   cells,
@@ -69,11 +69,22 @@ export interface CellOutcome {
   readonly inTheEnd: Account;
 }
 
+/** The main files of both. */
+export interface CrashPrograms {
+  readonly crashing: string;
+  readonly ordinary: string;
+}
+
+/** The program, and the server of the same sources that dies where it is told to. */
+export async function crashPrograms(): Promise<CrashPrograms> {
+  return { crashing: await joinedCrashingServer(), ordinary: await startedProgram() };
+}
+
 /** Goes through all cells on one store: crash after crash, then the ordinary program. */
 export async function runCrashMatrix(
   store: string,
   folder: string,
-  builtMain: string,
+  programs: CrashPrograms,
 ): Promise<Map<string, CellOutcome>> {
   const acknowledged = new Map<string, { kind: MovementKind; answer: Answer }[]>(
     cells.map(({ name }) => [name, []]),
@@ -83,14 +94,9 @@ export async function runCrashMatrix(
     acknowledged.get(cell.name)!.push({ kind, answer });
     ids.set(cell.name, answer.body.payment?.id ?? answer.body.paymentId);
   };
-  const server = (options: Omit<CrashingServerOptions, "built" | "store">) =>
+  const server = (options: Omit<CrashingServerOptions, "store">) =>
     new HoldfastProcess(
-      [
-        "-r",
-        require.resolve("esbuild-register"),
-        join(__dirname, "crashing-server.ts"),
-        JSON.stringify({ built: dirname(builtMain), store, ...options } satisfies CrashingServerOptions),
-      ],
+      [programs.crashing, JSON.stringify({ store, ...options } satisfies CrashingServerOptions)],
       { cwd: folder },
     );
 
@@ -159,7 +165,7 @@ export async function runCrashMatrix(
   }
 
   const last = new HoldfastProcess(
-    [builtMain, "serve", "--store", store, "--port", "0", "--pass-interval", "1"],
+    [programs.ordinary, "serve", "--store", store, "--port", "0", "--pass-interval", "1"],
     { cwd: folder },
   );
   try {
@@ -276,6 +282,8 @@ async function settledAccount(url: string, cell: Cell): Promise<{ account: Accou
   const account = await accountOf(url, cell);
   if (account === null) return { account };
   const open = openOperations(account.events);
+  // The next question is minutes away; an operator need not wait for it.
+  if (isPending(account.events, open)) await observe(url, cell);
   // What waits for a person stays as it is.
   const isWaiting = open.length === 1 && open[0] === reviewOf(account.events);
   return open.length === 0 || isWaiting ? { account } : undefined;
@@ -312,6 +320,11 @@ export function openOperations(events: readonly Event[]): string[] {
     last.set(data.operationId, ended);
   }
   return [...last].filter(([, ended]) => !ended).map(([id]) => id);
+}
+
+function isPending(events: readonly Event[], open: readonly string[]): boolean {
+  const last = events.findLast(({ data }) => data.operationId === open[0]);
+  return last?.type.endsWith(".pending") === true;
 }
 
 /** The operation that a person has to decide about. */

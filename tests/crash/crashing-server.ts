@@ -1,34 +1,31 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import type * as applicationModule from "../../src/infrastructure/composition/opening/open-application";
-import type * as serveModule from "../../src/infrastructure/composition/serving/serve";
-import type * as tokensModule from "../../src/infrastructure/composition/container/tokens";
-import type * as configurationModule from "../../src/infrastructure/configuration/configuration";
-import { Crash, type CrashPoint } from "./crash-point";
+import { openApplication } from "../../src/infrastructure/composition/opening/open-application";
+import { serve } from "../../src/infrastructure/composition/serving/serve";
+import { tokens } from "../../src/infrastructure/composition/container/tokens";
+import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
+import { Crash, type Arrivals, type CrashPoint } from "./crash-point";
+import { plantedIn, type HintMistake } from "./gateway-events/hint-mistakes";
 
-/** What `crashingServer` in `crash-run.ts` passes on, as JSON. */
+/** What `crash-run.ts` passes on, as JSON. */
 export interface CrashingServerOptions {
-  /** The folder of the built program. Twenty processes that compile the sources anew would do little else. */
-  readonly built: string;
   readonly store: string;
   /** How far its clock is behind: what it leaves open is due for whoever comes after it. */
   readonly behindMs: number;
   /** Seconds; 0: it never looks by itself for what is due. */
   readonly passInterval: number;
-  /** Where it dies, and with how many operations at that point. */
-  readonly crash?: { readonly point: CrashPoint; readonly arrivals: number };
+  /** Where it dies, and with how many payments at that point. */
+  readonly crash?: { readonly point: CrashPoint } & Arrivals;
+  /** Further settings, and the environment that some of them come by. */
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly mistake?: HintMistake;
 }
 
 // `holdfast serve`, but for a clock that is behind and a point where it kills itself.
-async function main({ built, store, behindMs, passInterval, crash }: CrashingServerOptions): Promise<void> {
-  const fromBuilt = createRequire(join(built, "infrastructure", "/"));
-  const { openApplication } = fromBuilt("./composition/opening/open-application") as typeof applicationModule;
-  const { serve } = fromBuilt("./composition/serving/serve") as typeof serveModule;
-  const { tokens } = fromBuilt("./composition/container/tokens") as typeof tokensModule;
-  const { readConfiguration } = fromBuilt("./configuration/configuration") as typeof configurationModule;
+async function main(options: CrashingServerOptions): Promise<void> {
+  const { store, behindMs, passInterval, crash, flags = {}, environment = {}, mistake } = options;
   const configuration = readConfiguration({
-    flags: { store, port: "0", "pass-interval": String(passInterval), "log-level": "warn" },
-    environment: {},
+    flags: { store, port: "0", "pass-interval": String(passInterval), "log-level": "warn", ...flags },
+    environment,
   });
   const say = (line: string) => process.stderr.write(`${line}\n`);
   await serve(configuration, "0.0.0", say, async () => {
@@ -39,12 +36,22 @@ async function main({ built, store, behindMs, passInterval, crash }: CrashingSer
       now: () => new Date(clock.now().getTime() - behindMs),
     });
     if (crash !== undefined) {
-      const { point, arrivals } = crash;
-      const dying = new Crash(point, arrivals);
+      const dying = new Crash(crash.point, crash);
       const payments = dying.inStore(container.get(tokens.payments));
       const gateway = dying.inGateway(container.get(tokens.gateway));
+      const hints = dying.inHints(container.get(tokens.hintStore));
+      const events = container.get(tokens.gatewayEvents);
       container.rebind(tokens.payments).toConstantValue(payments);
       container.rebind(tokens.gateway).toConstantValue(gateway);
+      container.rebind(tokens.hintStore).toConstantValue(hints);
+      if (events !== undefined) {
+        const list = dying.inList(events.list);
+        container.rebind(tokens.gatewayEvents).toConstantValue({ ...events, list });
+      }
+    }
+    if (mistake !== undefined) {
+      const hints = plantedIn(container.get(tokens.hintStore), mistake);
+      container.rebind(tokens.hintStore).toConstantValue(hints);
     }
     return application;
   });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtProgram } from "../support/program/built-program";
 import {
   cells,
   firstCrashes,
@@ -15,7 +14,14 @@ import {
 } from "./crash-matrix";
 import { isElsewhere } from "../../src/infrastructure/gateways/simulated/keys-of-others";
 import { expectTold } from "../support/told-events";
-import { openOperations, reviewOf, runCrashMatrix, type Account, type CellOutcome } from "./crash-run";
+import {
+  crashPrograms,
+  openOperations,
+  reviewOf,
+  runCrashMatrix,
+  type Account,
+  type CellOutcome,
+} from "./crash-run";
 
 /** About twenty processes, one after the other. */
 const RUN_TIMEOUT_MS = 240_000;
@@ -26,7 +32,7 @@ export function describeCrashMatrix(name: string, store: (folder: string) => str
     let outcomes: Map<string, CellOutcome>;
     const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
     beforeAll(async () => {
-      outcomes = await runCrashMatrix(await store(folder), folder, await builtProgram());
+      outcomes = await runCrashMatrix(await store(folder), folder, await crashPrograms());
     }, RUN_TIMEOUT_MS);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -15,6 +15,10 @@ async function output(example: string): Promise<string[]> {
 jest.setTimeout(60_000);
 
 describe("the examples", () => {
+  test("embedded.ts captures over HTTP what it has authorized in its process, once", async () => {
+    expect(await output("embedded.ts")).toEqual(["captured 1250, asked again: the same answer"]);
+  });
+
   test("one-at-a-time.ts loses no deposit, deadlocks no transfer and says who is inside", async () => {
     expect(await output("one-at-a-time.ts")).toEqual([
       "ten deposits of 10: 100",

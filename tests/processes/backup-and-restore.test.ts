@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { SqliteDatabase } from "../../src/infrastructure/persistence/sqlite/sqlite-database";
-import { builtProgram } from "../support/program/built-program";
+import { startedProgram } from "../support/program/built-program";
 import { HoldfastProcess } from "../support/program/holdfast-process";
 import { query } from "../support/servers/postgres-locks";
 import { describeWithPostgres } from "../support/servers/servers";
@@ -28,7 +28,7 @@ interface Moves {
 
 /** The drill of docs/operations.md: a copy is made while the server works; the copy is then all there is. */
 async function drill(store: string, backUpAndRestore: () => Promise<string>): Promise<void> {
-  const main = await builtProgram();
+  const main = await startedProgram();
   const client = new SteadyClient();
   const serve = (at: string) =>
     new HoldfastProcess([main, "serve", "--store", at, "--port", "0", "--log-level", "fatal"], {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { builtProgram } from "../support/program/built-program";
+import { startedProgram } from "../support/program/built-program";
 import { GcsStandIn } from "../support/gcs-stand-in/gcs-stand-in";
 import { HoldfastProcess } from "../support/program/holdfast-process";
 import { describeWithPostgres, describeWithRedis } from "../support/servers/servers";
@@ -40,7 +40,7 @@ async function endServers(): Promise<void> {
 afterEach(endServers);
 
 async function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<HoldfastProcess> {
-  const args = [await builtProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
+  const args = [await startedProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
   const server = new HoldfastProcess(args, { cwd: temporary.path, env });
   running.push(server);
   await server.url();
@@ -121,7 +121,7 @@ describe("the built server, with each kind of lock", () => {
     const url = await server.url();
     const together = captureTogether(url);
     const listing = async (): Promise<string> => {
-      const args = [await builtProgram(), "locks", "list", "--locks", `file:${directory}`];
+      const args = [await startedProgram(), "locks", "list", "--locks", `file:${directory}`];
       return (await new HoldfastProcess(args, { cwd: temporary.path }).ended).stdout;
     };
     expect(await until(listing, (stdout) => stdout.includes("payment:"))).toContain(String(server.pid));
@@ -275,7 +275,7 @@ describe("the built server, part by part", () => {
   });
 
   it("knows the keys that were made for it, and asks for one from then on", async () => {
-    const program = await builtProgram();
+    const program = await startedProgram();
     const made = new HoldfastProcess([program, "keys", "create", "--merchant", "acme", "--store", sqlite()], {
       cwd: temporary.path,
     });

@@ -1,4 +1,6 @@
-import { builtProgram } from "../support/program/built-program";
+import { Client } from "pg";
+import { startedProgram } from "../support/program/built-program";
+import { eventually } from "../support/program/holdfast-cli";
 import { HoldfastProcess } from "../support/program/holdfast-process";
 import { startOwnPostgres } from "../support/servers/own-postgres";
 import { startOwnRedis } from "../support/servers/own-redis";
@@ -12,7 +14,7 @@ const temporary = temporaryDirectory();
 const running: HoldfastProcess[] = [];
 
 async function serve(...args: string[]): Promise<HoldfastProcess> {
-  const main = await builtProgram();
+  const main = await startedProgram();
   const started = new HoldfastProcess([main, "serve", "--port", "0", "--log-level", "fatal", ...args], {
     cwd: temporary.path,
   });
@@ -86,6 +88,37 @@ describeWithPostgres("a server on PostgreSQL", (server) => {
   it("warns where its locks keep nobody else on the database out, and says what still protects the money", async () => {
     const started = await serve("--store", server.url, "--locks", "memory:");
     await started.said(/^holdfast: warning: locks memory: .*versions and constraints.*--locks postgres:/);
+  });
+
+  it("is not ready while its database is read-only, says so, and is ready again by itself", async () => {
+    const url = await (await serve("--store", server.url)).url();
+    await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+    const operator = new Client({ connectionString: server.url });
+    await operator.connect();
+    try {
+      const database = new URL(server.url).pathname.slice(1);
+      // Only a session that begins later is read-only.
+      const setReadOnly = async (change: string) => {
+        await operator.query(`ALTER DATABASE "${database}" ${change}`);
+        await operator.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+          [database],
+        );
+      };
+      await setReadOnly("SET default_transaction_read_only = on");
+      const told = await eventually(
+        async () => (await fetch(`${url}/readyz`)).text(),
+        (text) => text.includes("read_only"),
+      );
+      expect(JSON.parse(told)).toMatchObject({ status: 503, reasons: { store: "read_only" } });
+      await setReadOnly("RESET default_transaction_read_only");
+      await eventually(
+        async () => (await fetch(`${url}/readyz`)).status,
+        (status) => status === 200,
+      );
+    } finally {
+      await operator.end();
+    }
   });
 
   it("shows its pool, within the limit that was set", async () => {

@@ -1,25 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { builtProgram } from "../support/program/built-program";
+import { startedProgram } from "../support/program/built-program";
 import { startOwnRedis, type OwnServer } from "../support/servers/own-redis";
 import { query } from "../support/servers/postgres-locks";
 import { describeWithOwn, describeWithPostgres } from "../support/servers/servers";
+import { isFullStorm } from "../support/storms";
 import { expectTold } from "../support/told-events";
 import { temporaryDirectory } from "../support/worlds/temporary-directory";
+import { expectGood } from "./histories/expect-good";
 import { isLastWord, storm, type StormOptions, type StormOutcome } from "./storm";
 
 /** `npm run storm`: 5,000 captures on 500 payments. */
-const full = process.env["HOLDFAST_STORM"] === "full";
-const PAYMENTS = full ? 500 : 40;
+const PAYMENTS = isFullStorm ? 500 : 40;
 const CAPTURES_EACH = 10;
 const CALLERS = 64;
 /** Four at a time, all of it takes about ten seconds, which is longer than it takes to kill three instances. */
-const SLOW_MS = full ? 50 : 500;
+const SLOW_MS = isFullStorm ? 50 : 500;
 /** Longer than a request waits for its lock, so that some must be told. */
 const REDIS_STOPS_FOR_MS = 12_000;
 /** Longer than a delivery is lent, so that others have taken it when it wakes up. */
 const INSTANCE_STOPS_FOR_MS = 7_000;
 
-jest.setTimeout(full ? 900_000 : 240_000);
+jest.setTimeout(isFullStorm ? 900_000 : 240_000);
 
 describeWithPostgres("three instances on one PostgreSQL, killed and started again", (server) => {
   const temporary = temporaryDirectory();
@@ -29,7 +30,7 @@ describeWithPostgres("three instances on one PostgreSQL, killed and started agai
     trouble: Pick<StormOptions, "inTheMiddle" | "killed" | "freezesForMs"> = {},
   ): Promise<StormOutcome> {
     const outcome = await storm({
-      main: await builtProgram(),
+      main: await startedProgram(),
       folder: temporary.path,
       store: server.url,
       locks,
@@ -39,7 +40,7 @@ describeWithPostgres("three instances on one PostgreSQL, killed and started agai
       slowMs: SLOW_MS,
       ...trouble,
     });
-    if (full) {
+    if (isFullStorm) {
       const { tally, seconds } = outcome;
       process.stderr.write(
         `${locks.replace(/\/\/.*/, "//…")} ${seconds.toFixed(1)} s ${JSON.stringify(tally)}\n`,
@@ -49,7 +50,8 @@ describeWithPostgres("three instances on one PostgreSQL, killed and started agai
   }
 
   /** What holds whatever the locks are. */
-  async function expectMoneyMovedOnce({ stories, accounts }: StormOutcome): Promise<void> {
+  async function expectMoneyMovedOnce({ stories, accounts, history, kills }: StormOutcome): Promise<void> {
+    expectGood("three instances", history, { kills });
     expect(accounts).toEqual(
       Array.from({ length: PAYMENTS }, (_, n) => ({
         status: "captured",

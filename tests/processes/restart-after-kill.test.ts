@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastCli } from "../support/program/holdfast-cli";
 import { SteadyClient, type Answer } from "../support/program/steady-client";
+import { HistoryRecorder } from "../support/linearizability/history/history-recorder";
 import { freePort } from "../support/servers/own-process";
+import { expectGood } from "./histories/expect-good";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -13,7 +15,8 @@ test("a server that was killed while it wrote answers no authorization with 503 
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const start = () => holdfast.start(["serve", "--port", port, "--log-level", "warn"]);
-  const client = new SteadyClient();
+  const recorder = new HistoryRecorder("callers", `${holdfast.folder}/history.jsonl`);
+  const client = new SteadyClient(recorder);
   const answers: Answer[] = [];
   let server = start();
   let over = false;
@@ -51,5 +54,6 @@ test("a server that was killed while it wrote answers no authorization with 503 
   }
   expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(KILLS * 50);
+  expectGood("killed while it writes", recorder.history, { kills: KILLS });
   expect(said.join("\n")).not.toContain("a dependency failed");
 });

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastProcess } from "../support/program/holdfast-process";
+import { HistoryRecorder } from "../support/linearizability/history/history-recorder";
+import type { HttpCall } from "../support/linearizability/history/http-call";
 import { StormEndpoints, TO_THIS_HOST } from "../support/receivers/storm-endpoints";
 import { FeedFollower, type HistoryLine, type ToldEvent } from "../support/told-events";
 import { isFinal, SteadyClient, type Answer } from "../support/program/steady-client";
@@ -35,6 +37,9 @@ export interface KeyStory {
 
 export interface StormOutcome {
   readonly stories: readonly KeyStory[];
+  /** Everything that the callers saw, for the judge. */
+  readonly history: readonly HttpCall[];
+  readonly kills: number;
   readonly accounts: readonly Account[];
   /** What a reader was told that followed the feed all the time and never looked back. */
   readonly followed: readonly ToldEvent[];
@@ -81,7 +86,8 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
   };
   const endpoints = await StormEndpoints.open(options.slowMs);
   const instances = Array.from({ length: INSTANCES }, start);
-  const client = new SteadyClient();
+  const recorder = new HistoryRecorder("callers", `${folder}/history.jsonl`);
+  const client = new SteadyClient(recorder);
   try {
     const urls = await Promise.all(instances.map((instance) => instance.url()));
     await endpoints.attachTo(urls[0]!);
@@ -101,6 +107,7 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
     );
     const captures = inTurn(stories, capturesEach);
     let done = 0;
+    const { killed = [1] } = options;
     let middle: Promise<unknown> | undefined;
     const begunMs = performance.now();
     await inParallel(callers, captures.length, async (n) => {
@@ -118,7 +125,7 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
       if (done >= captures.length / 3)
         middle ??= Promise.all([
           options.inTheMiddle?.(),
-          killAndRestart(instances, urls, start, options.killed ?? [1]),
+          killAndRestart(instances, urls, start, killed),
           freeze(instances[2]!, options.freezesForMs ?? 0),
         ]);
     });
@@ -132,7 +139,9 @@ export async function storm(options: StormOptions): Promise<StormOutcome> {
     });
     const followed = await follower.end();
     await endpoints.haveArrived(async () => followed);
-    return { stories, accounts, followed, histories, endpoints, tally: tallyOf(stories), seconds };
+    const { history } = recorder;
+    const told = { followed, histories, endpoints, tally: tallyOf(stories) };
+    return { stories, history, kills: killed.length, accounts, ...told, seconds };
   } finally {
     client.close();
     await Promise.all(instances.map((instance) => instance.end("SIGKILL")));

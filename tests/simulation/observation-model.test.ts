@@ -1,3 +1,4 @@
+import { size } from "../support/test-size";
 import { explore, type Rules } from "./observation-model";
 
 const PATIENCE_MS = 180_000;
@@ -5,11 +6,19 @@ const PATIENCE_MS = 180_000;
 const capture = "a capture, and one in the dashboard";
 const refund = "a refund, and an earlier one that fails";
 
-test.each([
+const worlds: readonly Omit<Rules, "mistake">[] = [
   { scenario: capture, crashes: 0 },
-  { scenario: capture, crashes: 1 },
-  { scenario: refund, crashes: 0 },
-] as const)(
+  // The planted mistakes below are found without going through all of these.
+  ...size<readonly Omit<Rules, "mistake">[]>(
+    [
+      { scenario: capture, crashes: 1 },
+      { scenario: refund, crashes: 0 },
+    ],
+    [],
+  ),
+];
+
+test.each(worlds)(
   "every interleaving of two observers with $scenario, and $crashes crash(es), counts what was moved, once",
   async (rules) => {
     const { failure, states, ends } = await explore(rules);

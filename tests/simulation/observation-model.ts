@@ -3,7 +3,7 @@ import { parseIdempotencyKey } from "../../src/domain/identifiers";
 import { decideCapture, decideRefund } from "../../src/domain/payment/decide-movement";
 import { isInReview, isOpen } from "../../src/domain/payment/operation";
 import { amountCaptured, amountRefunded, operationOf, type Payment } from "../../src/domain/payment/payment";
-import { observe } from "../../src/domain/payment/observation";
+import { observe } from "../../src/domain/payment/picture/observation";
 import type { GatewayPicture } from "../../src/domain/payment/picture/gateway-picture";
 import { observePicture } from "../../src/domain/payment/picture/observe-picture";
 import { statementOf } from "../../src/domain/payment/picture/statement-of";

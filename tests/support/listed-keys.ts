@@ -20,6 +20,7 @@ export class ListedKeys {
       prefix: secret.slice(0, 4),
       createdAt: new Date(0),
       revokedAt: null,
+      lastUsedAt: null,
     });
   }
 

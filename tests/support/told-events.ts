@@ -23,6 +23,10 @@ const TOLD: Readonly<Record<string, string>> = {
   "capture.failed": "capture.failed",
   "void.failed": "void.failed",
   "refund.failed": "refund.failed",
+  "authorize.pending": "operation.pending",
+  "capture.pending": "operation.pending",
+  "void.pending": "operation.pending",
+  "refund.pending": "operation.pending",
   "authorize.unknown": "operation.unknown",
   "capture.unknown": "operation.unknown",
   "void.unknown": "operation.unknown",
@@ -33,7 +37,7 @@ const TOLD: Readonly<Record<string, string>> = {
   "dispute.updated": "dispute.updated",
   "dispute.closed": "dispute.closed",
 };
-const NEVER_OF_RELEASES = /^void\.(failed|unknown)$/;
+const NEVER_OF_RELEASES = /^void\.(failed|unknown|pending)$/;
 
 /**
  * What has to be told of a payment with this history, in order, written down a second time: nothing of it is taken from

@@ -2,7 +2,7 @@ import type { OperationId, PaymentId } from "../../domain/identifiers";
 import { openOperationOf } from "../../domain/payment/payment";
 import { WITHOUT_WAITING } from "../background/background-pass";
 import type { OperatorCaller } from "../operations/caller";
-import { underLock, type OperationContext } from "../operations/operation-context";
+import { inBackground, underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import { LockContentionError, LockTimeoutError } from "../ports/lock-errors";
 import type { LockProvider } from "../ports/lock-provider";
@@ -29,14 +29,19 @@ export class FollowHint {
   ) {}
 
   /** Rejects with what kept it from asking; the hint is worth another try. */
-  async execute(hint: Pick<ClaimedHint, "reference" | "labelled">): Promise<HintOutcome> {
+  async execute(hint: Pick<ClaimedHint, "account" | "reference" | "labelled">): Promise<HintOutcome> {
     const stored = await this.paymentOf(hint);
     if (stored === null) return "no_payment";
+    // Whoever has one account, and signs its events, says nothing about what is in another.
+    if (stored.payment.facts.gatewayAccount !== (hint.account ?? null)) return "foreign";
     const { id } = stored.payment.facts;
+    const open = openOperationOf(stored.payment)?.id ?? null;
     try {
-      // Nobody has to wait in line behind a hint where there is nothing to settle.
-      const isSettled = openOperationOf(stored.payment) === undefined || (await this.settle(id));
-      return isSettled && (await this.observe(id)) ? "done" : "unanswered";
+      return await inBackground(this.operations, "follow hint", open, async () => {
+        // Nobody has to wait in line behind a hint where there is nothing to settle.
+        const isSettled = open === null || (await this.settle(id));
+        return isSettled && (await this.observe(id)) ? "done" : "unanswered";
+      });
     } catch (error) {
       if (error instanceof LockTimeoutError || error instanceof LockContentionError) return "busy";
       throw error;

@@ -47,6 +47,8 @@ export interface CatchUpLimits {
   /** Where nobody has ever caught up. */
   readonly firstMs: number;
   readonly pageMs: number;
+  /** Accounts whose lists are read at the same time. */
+  readonly listsAtOnce: number;
 }
 
 export const catchUpLimits: CatchUpLimits = {
@@ -54,6 +56,7 @@ export const catchUpLimits: CatchUpLimits = {
   overlapMs: 10 * MINUTE_MS,
   firstMs: HOUR_MS,
   pageMs: 10 * SECOND_MS,
+  listsAtOnce: 4,
 };
 
 /** How long whoever stops waits for questions that are under way. Others ask them again. */

@@ -1,8 +1,8 @@
 /** By which way an event came. */
 export type HintSource = "webhook" | "list";
 export type Reception = "accepted" | "duplicate" | "ignored";
-/** `done`: the gateway has answered about all there is. */
-export type HintOutcome = "done" | "no_payment" | "busy" | "unanswered";
+/** `done`: the gateway has answered about all there is. `foreign`: the payment is in another account than the event. */
+export type HintOutcome = "done" | "foreign" | "no_payment" | "busy" | "unanswered";
 
 /** What happens to events of the gateway, for logs and metrics. Nothing of their content but references. */
 export interface HintObserver {

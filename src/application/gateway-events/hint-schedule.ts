@@ -5,7 +5,7 @@ import type { HintOutcome } from "./hint-observer";
 /** When a hint that came to nothing is tried again; null if it has been for long enough. */
 export function nextTry(
   { receivedAt, attempts }: Pick<ClaimedHint, "receivedAt" | "attempts">,
-  outcome: Exclude<HintOutcome, "done">,
+  outcome: Exclude<HintOutcome, "done" | "foreign">,
   now: Date,
   limits: Pick<HintLimits, "busyMs" | "busyForMs" | "retryMs" | "keptMs">,
 ): NextTry | null {

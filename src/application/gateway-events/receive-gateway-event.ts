@@ -14,9 +14,15 @@ export class ReceiveGatewayEvent {
     private readonly onAccepted: () => void,
   ) {}
 
-  /** Throws on a signature that no body can make right. What it returns takes the body, and throws on one that does not fit. */
-  expect(signature: string | undefined): (body: Uint8Array) => Promise<Reception> {
-    const read = this.events.expect(signature, this.clock.now());
+  /**
+   * Rejects on a signature that no body can make right. What it resolves with takes the body, and rejects on one that does not
+   * fit. `account`: whose own endpoint was called.
+   */
+  async expect(
+    signature: string | undefined,
+    account?: string,
+  ): Promise<(body: Uint8Array) => Promise<Reception>> {
+    const read = await this.events.expect(signature, this.clock.now(), account);
     return async (body) => {
       const hint = read(body);
       const reception = hint === null ? "ignored" : await this.keep(hint);

@@ -1,10 +1,11 @@
 import type { EventData } from "../../domain/payment/events";
+import type { Operation } from "../../domain/payment/operation";
 import { openOperationOf } from "../../domain/payment/payment";
 import { find, gatewayTrace } from "../operations/ask-gateway";
 import { isRecorded } from "../operations/ask-in-review";
 import type { UnderLock } from "../operations/operation-context";
 import { settleOperation } from "../operations/settle-operation";
-import type { FindAnswer } from "../ports/payment-gateway";
+import type { ActionRequired, FindAnswer, Mismatch, RecordedAnswer } from "../ports/payment-gateway";
 import type { StoredPayment } from "../ports/payment-repository";
 
 /**
@@ -18,7 +19,7 @@ export async function settleByAsking(work: UnderLock, stored: StoredPayment): Pr
   const { context, trace } = work;
   const found = await find(context.gateway, stored.payment, operation);
   if (found.outcome === "unknown") return false;
-  if (!settles(found)) return true;
+  if (!isNews(operation, found)) return true;
   const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
   const after = await settleOperation(context, stored, {
     operationId: operation.id,
@@ -28,9 +29,14 @@ export async function settleByAsking(work: UnderLock, stored: StoredPayment): Pr
   return after !== null;
 }
 
-/** What does not fit brings an operation before a person, and is no answer that would end a review. */
-function settles(
+/**
+ * What does not fit brings an operation before a person, and is no answer that would end a review. Where the customer has to
+ * act is news to an operation whose own answer was lost.
+ */
+function isNews(
+  { status }: Operation,
   found: FindAnswer,
-): found is Extract<FindAnswer, { outcome: "succeeded" | "declined" | "authorization_gone" | "mismatch" }> {
+): found is RecordedAnswer | ActionRequired | Mismatch {
+  if (found.outcome === "requires_action") return status === "started" || status === "unknown";
   return isRecorded(found) || found.outcome === "mismatch";
 }

@@ -107,21 +107,24 @@ export class WorkOnHints {
     const { store, clock, limits, observer } = this.parts;
     const outcome = await this.follow(hint);
     observer.worked(outcome, hint.reference);
-    const next = outcome === "done" ? null : nextTry(hint, outcome, clock.now(), limits);
+    const isOver = outcome === "done" || outcome === "foreign";
+    const next = isOver ? null : nextTry(hint, outcome, clock.now(), limits);
     try {
       await store.settle(this.owner, hint, next);
       if (next !== null) this.nudgeAt(next.dueAt);
-      else if (outcome !== "done") observer.dropped(hint.reference);
+      else if (!isOver) observer.dropped(hint.reference);
     } catch (error) {
       observer.failed(error);
     }
   }
 
   /** What is due before the next look is not to wait for it. */
-  private nudgeAt(dueAt: Date): void {
+  private nudgeAt(dueAt: Date, beforeInMs = Infinity): void {
     const { clock, limits } = this.parts;
     const inMs = dueAt.getTime() - clock.now().getTime();
-    if (inMs < limits.pollMs) setTimeout(this.nudge, inMs).unref();
+    // A timer may be over a little before the clock says so; a clock that stands still is not waited for.
+    if (inMs <= 0 || inMs >= beforeInMs) this.nudge();
+    else if (inMs < limits.pollMs) setTimeout(() => this.nudgeAt(dueAt, inMs), inMs).unref();
   }
 
   private async follow(hint: ClaimedHint): Promise<HintOutcome> {

@@ -6,7 +6,7 @@ import type { EventData } from "../../domain/payment/events";
 import type { AuthorizationLookup, LookupAnswer } from "../ports/authorization-lookup";
 import type { FindAnswer, GatewayAnswer, PaymentGateway, PictureAnswer } from "../ports/payment-gateway";
 import { budgets } from "../time-budgets";
-import { inTime } from "./in-time";
+import { inTime } from "../in-time";
 
 /** Sends an operation's gateway key. What does not come back in time, or fails in a way the port forbids, is unknown. */
 export function send(
@@ -17,7 +17,8 @@ export function send(
   const request = { ...commonRequest(payment, operation), timeoutMs: budgets.sendMs };
   return withinBudget(budgets.sendMs, () => {
     if (operation.kind === "authorize") {
-      return gateway.authorize({ ...request, paymentMethod: payment.facts.paymentMethod });
+      const { paymentMethod, returnUrl } = payment.facts;
+      return gateway.authorize({ ...request, paymentMethod, ...(returnUrl !== null && { returnUrl }) });
     }
     const { authorizationReference } = payment.facts;
     if (authorizationReference === null)
@@ -32,25 +33,35 @@ export function find(gateway: PaymentGateway, payment: Payment, operation: Opera
     gateway.find({
       ...commonRequest(payment, operation),
       kind: operation.kind,
-      authorizationReference,
+      // Of an authorization that is pending, what the gateway called it then.
+      authorizationReference: authorizationReference ?? nameOfAuthorization(operation),
       timeoutMs: budgets.findMs,
     }),
   );
 }
 
+function nameOfAuthorization({ kind, gatewayReference }: Operation): string | null {
+  return kind === "authorize" ? gatewayReference : null;
+}
+
 /** Null where there is none: the gateway draws none, does not answer, or has never told what it calls the authorization. */
-export async function askPicture(
+export async function askPicture(gateway: PaymentGateway, payment: Payment): Promise<GatewayPicture | null> {
+  const answer = await askForPicture(gateway, payment);
+  return answer?.outcome === "seen" ? answer.picture : null;
+}
+
+/** Null where there is nothing to ask: the gateway draws none, or has never told what it calls the authorization. */
+export async function askForPicture(
   gateway: PaymentGateway,
   { facts: { id, amount, authorizationReference, gatewayAccount } }: Payment,
-): Promise<GatewayPicture | null> {
+): Promise<PictureAnswer | null> {
   if (gateway.picture === undefined || authorizationReference === null) return null;
   const timeoutMs = budgets.findMs;
   const request = { paymentId: id, amount, authorizationReference, timeoutMs, ...inAccount(gatewayAccount) };
-  const answer = await withinBudget<PictureAnswer>(
+  return withinBudget<PictureAnswer>(
     timeoutMs,
     async () => gateway.picture?.(request) ?? unknown("it draws no pictures"),
   );
-  return answer.outcome === "seen" ? answer.picture : null;
 }
 
 /** Asks about an authorization that was made elsewhere. Moves nothing. */
@@ -69,15 +80,16 @@ export function gatewayTrace(
   operation: Operation,
   answer: GatewayAnswer | FindAnswer,
 ): EventData {
-  const { outcome, ...said } = answer;
-  const until = "expiresAt" in said ? { expiresAt: said.expiresAt.toISOString() } : {};
+  const asAnswer = { asked, key: gatewayKey(operation), answer: answer.outcome };
+  // Whoever has its address can act in the customer's place: it is in no history.
+  if (answer.outcome === "requires_action") return { gateway: { ...asAnswer, reference: answer.reference } };
+  const { outcome: _, ...said } = answer;
+  const times = Object.entries(said).filter(([, value]) => value instanceof Date);
   return {
     gateway: {
-      asked,
-      key: gatewayKey(operation),
-      answer: outcome,
+      ...asAnswer,
       ...said,
-      ...until,
+      ...Object.fromEntries(times.map(([name, at]) => [name, (at as Date).toISOString()])),
     },
   };
 }

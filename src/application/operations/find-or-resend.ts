@@ -2,8 +2,9 @@ import type { OperationId } from "../../domain/identifiers";
 import type { EventData } from "../../domain/payment/events";
 import type { GatewayVerdict } from "../../domain/payment/facts";
 import { isOpen, isRelease, type Operation } from "../../domain/payment/operation";
-import { operationOf } from "../../domain/payment/payment";
+import { openOperationOf, operationOf } from "../../domain/payment/payment";
 import { claimResend } from "../../domain/payment/waiting";
+import { askWhileCustomerActs } from "../customer-action/ask-while-customer-acts";
 import { LockLostError } from "../ports/lock-errors";
 import type { FindAnswer } from "../ports/payment-gateway";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
@@ -22,6 +23,8 @@ export interface Resolved {
   readonly stored: StoredPayment;
   /** What it took: nothing was asked, the gateway's record sufficed, or the key was sent again. */
   readonly by: "row" | "find" | "resend";
+  /** The gateway was asked about a customer who has to act, and did not say whether they have. */
+  readonly silent?: true;
 }
 
 /**
@@ -41,7 +44,9 @@ export async function findOrResend(
   if (operation === undefined || !isOpen(operation)) return { stored, by: "row" };
   const now = work.context.clock.now();
   if (wasJustAsked(operation, now)) return { stored, by: "row" };
+  if (operation.status === "pending") return askWhilePending(work, stored, operation);
   if (operation.status === "needs_review") return askInReview(work, stored, operation);
+  if (operation.status === "requires_action") return askCustomersGateway(work, stored, operation);
   const asked = await askWhatBecameOf(work, stored, operation, now);
   return asked.follows === "send again" ? sendAgain(work, stored, operation) : asked.resolved;
 }
@@ -59,6 +64,32 @@ export async function findOrResendIfPossible(
       return { stored, by: "row" };
     throw error;
   }
+}
+
+/** Whoever is not waited for any more leaves a release behind, and it is sent at once: they may be about to act. */
+async function askCustomersGateway(
+  work: UnderLock,
+  stored: StoredPayment,
+  operation: Operation,
+): Promise<Resolved> {
+  const asked = await askWhileCustomerActs(work, stored, operation);
+  const release = openOperationOf(asked.stored.payment);
+  return release !== undefined && isRelease(release) ? sendAgain(work, asked.stored, release) : asked;
+}
+
+/**
+ * Asks about what the gateway has taken and said to decide later. Only asks: whatever the gateway says, or does not say,
+ * the key is not sent again.
+ */
+async function askWhilePending(
+  { context, trace }: UnderLock,
+  stored: StoredPayment,
+  operation: Operation,
+): Promise<Resolved> {
+  const found = await find(context.gateway, stored.payment, operation);
+  const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
+  const finding = { operationId: operation.id, verdict: found, trace: told };
+  return { stored: (await settleOperation(context, stored, finding)) ?? stored, by: "find" };
 }
 
 type Asked =
@@ -90,9 +121,9 @@ function verdictOf(found: FindAnswer, tooOld: boolean): GatewayVerdict | null {
     case "declined":
     case "authorization_gone":
     case "mismatch":
-      return found;
+    case "requires_action":
     case "pending":
-      return { outcome: "unknown", reason: "the gateway has not decided yet" };
+      return found;
     case "absent":
     case "unknown":
       return tooOld ? { outcome: "unknown", reason: "too old to be sent again under its key" } : null;

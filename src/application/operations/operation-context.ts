@@ -7,6 +7,7 @@ import { describeHolder } from "../ports/lock-errors";
 import type { LockHold } from "../ports/lock-provider";
 import type { PaymentGateway } from "../ports/payment-gateway";
 import type { PaymentRepository } from "../ports/payment-repository";
+import type { BackgroundName, WorkTraces } from "../ports/traces/work-traces";
 import { scheduleAt } from "./reconcile-schedule";
 
 /** What moving money takes from outside, beside the lock. */
@@ -15,6 +16,8 @@ export interface OperationContext {
   readonly gateway: PaymentGateway;
   /** Whose account a merchant's new payments are authorized in; left out where there is only the common one. */
   readonly accounts?: GatewayAccounts | undefined;
+  /** Left out where nothing is traced. */
+  readonly traces?: WorkTraces | undefined;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** In [0, 1). */
@@ -31,6 +34,16 @@ export interface UnderLock {
   readonly trace: EventData;
 }
 
+/** Work that no request waits for. */
+export function inBackground<T>(
+  { traces }: OperationContext,
+  name: BackgroundName,
+  operationId: string | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  return traces === undefined ? work() : traces.background(name, operationId, work);
+}
+
 export function underLock(context: OperationContext, hold: LockHold, by: EventData): UnderLock {
   return { context, hold, trace: { by, ...lockTrace(hold) } };
 }
@@ -41,7 +54,7 @@ export function stepNow(context: OperationContext, trace: EventData): Step {
   return {
     now,
     nextId: () => context.ids.nextId(),
-    schedule: scheduleAt(now, context.random),
+    schedule: scheduleAt(now, context.random, context.gateway.decidesWithinMs),
     trace,
   };
 }

@@ -1,3 +1,4 @@
+import { endMetBy } from "../../domain/payment/expiry";
 import type { OperationId } from "../../domain/identifiers";
 import { beforeCorrection, type Operation } from "../../domain/payment/operation";
 import { asItWasAfter, operationOf, type Payment } from "../../domain/payment/payment";
@@ -34,6 +35,8 @@ export function outcomeOf(payment: Payment, operationId: OperationId, replayed: 
       return { payment: asItWasAfter(payment, operation), operation, replayed };
     case "started":
     case "unknown":
+    case "pending":
+    case "requires_action":
     case "needs_review":
       return { payment, operation, replayed };
   }
@@ -42,9 +45,10 @@ export function outcomeOf(payment: Payment, operationId: OperationId, replayed: 
 function failureOf(payment: Payment, operation: Operation, replayed: boolean): PaymentError {
   const code = operation.failureCode;
   if (code === null) throw new Error(`operation ${operation.id} failed without a code`);
-  const { expiresAt } = payment.facts;
-  if (code === "payment_expired")
+  if (code === "payment_expired") {
+    const expiresAt = endMetBy(payment, operation);
     return new PaymentError(code, { paymentId: payment.facts.id, expiresAt }, replayed);
+  }
   const reason = operation.failureReason ?? "no reason given";
   return new PaymentError(code, { paymentId: payment.facts.id, reason }, replayed);
 }

@@ -15,8 +15,17 @@ export const reconcileScheduleMs: readonly number[] = [
   6 * HOUR,
 ];
 
-/** When the gateway is asked again about an operation in review, which a person may not look at for days; then daily. */
-export const reviewScheduleMs: readonly number[] = [5 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR];
+/** When the gateway is asked again about what may take days: it has it and decides later, or a person has to; then daily. */
+export const slowScheduleMs: readonly number[] = [5 * MINUTE, 1 * HOUR, 6 * HOUR, 24 * HOUR];
+
+/** How long a gateway may take to decide what it has taken, if it says nothing else; then a person has to look. */
+export const DECIDES_WITHIN_MS = 7 * 24 * HOUR;
+
+/** For how long a customer is waited for. Banks' pages give up long before, and a shopper who comes back later starts anew. */
+export const CUSTOMER_ACTS_WITHIN_MS = 1 * HOUR;
+
+/** When the gateway is asked whether the customer has acted; then always at the last of these. */
+export const customerScheduleMs: readonly number[] = [30 * SECOND, 1 * MINUTE, 2 * MINUTE, 5 * MINUTE];
 
 /** Tolerated difference between the clocks of two machines. */
 export const CLOCK_TOLERANCE_MS = 5 * SECOND;
@@ -31,9 +40,13 @@ export function nextDueAt(now: Date, attempts: number, random: () => number): Da
   return new Date(now.getTime() + Math.round(delayMs * (1 + JITTER * random())));
 }
 
-/** For as long as the review lasts. */
-export function nextReviewDueAt(now: Date, attempts: number, random: () => number): Date {
-  const delayMs = reviewScheduleMs[Math.min(attempts, reviewScheduleMs.length - 1)] as number;
+/** For as long as it lasts. */
+export function nextSlowDueAt(now: Date, attempts: number, random: () => number): Date {
+  return atLastStep(slowScheduleMs, now, attempts, random);
+}
+
+function atLastStep(scheduleMs: readonly number[], now: Date, attempts: number, random: () => number): Date {
+  const delayMs = scheduleMs[Math.min(attempts, scheduleMs.length - 1)] as number;
   return new Date(now.getTime() + Math.round(delayMs * (1 + JITTER * random())));
 }
 
@@ -47,11 +60,19 @@ export function nextReleaseDueAt(now: Date, attempts: number, random: () => numb
 }
 
 /** The schedules as a step of a payment goes by them. */
-export function scheduleAt(now: Date, random: () => number): Schedule {
+export function scheduleAt(
+  now: Date,
+  random: () => number,
+  decidesWithinMs: number = DECIDES_WITHIN_MS,
+): Schedule {
   return {
     nextQuestion: (attempts) => nextDueAt(now, attempts, random),
     nextRelease: (attempts) => nextReleaseDueAt(now, attempts, random),
-    nextInReview: (attempts) => nextReviewDueAt(now, attempts, random),
+    nextWhilePending: (attempts) => nextSlowDueAt(now, attempts, random),
+    decidesBy: new Date(now.getTime() + decidesWithinMs),
+    nextInReview: (attempts) => nextSlowDueAt(now, attempts, random),
+    nextOfCustomer: (attempts) => atLastStep(customerScheduleMs, now, attempts, random),
+    customersEnd: new Date(now.getTime() + CUSTOMER_ACTS_WITHIN_MS),
     isDue: (operation) => isDue(operation, now),
   };
 }

@@ -1,10 +1,12 @@
 import type { OperationId } from "../../domain/identifiers";
 import type { EventData } from "../../domain/payment/events";
+import { PaymentError } from "../../domain/payment/errors";
 import { operationOf } from "../../domain/payment/payment";
 import { notSent } from "../../domain/payment/waiting";
 import { LockLostError } from "../ports/lock-errors";
 import { StoreUnavailableError, VersionConflictError, type StoredPayment } from "../ports/payment-repository";
 import { gatewayTrace, send } from "./ask-gateway";
+import { isInDoubt, lookAgain } from "./in-doubt";
 import { stepNow, type OperationContext, type UnderLock } from "./operation-context";
 import { outcomeOf, type OperationOutcome } from "./operation-outcome";
 import { settleOperation } from "./settle-operation";
@@ -29,11 +31,15 @@ export async function sendIntent(work: UnderLock, intent: Intent): Promise<Opera
   }
   const answer = await send(context.gateway, payment, operation);
   const told = { ...trace, ...gatewayTrace(operation.kind, operation, answer) };
-  const after =
-    answer.outcome === "not_sent"
-      ? await closeUnsent(context, intent, answer.reason, told)
-      : await settleOperation(context, intent.stored, { operationId, verdict: answer, trace: told });
-  return outcomeOf((after ?? intent.stored).payment, operationId, false);
+  const isUnsent = answer.outcome === "not_sent";
+  const after = isUnsent
+    ? await closeUnsent(context, intent, answer.reason, told)
+    : await settleOperation(context, intent.stored, { operationId, verdict: answer, trace: told });
+  const now = (after ?? intent.stored).payment;
+  if (isUnsent && answer.refused === true && operationOf(now, operationId)?.status === "not_sent") {
+    throw new PaymentError("gateway_access_refused", { paymentId: now.facts.id, reason: answer.reason });
+  }
+  return outcomeOf(now, operationId, false);
 }
 
 /** The lock was lost before the send: nothing was sent, unless another process has taken the intent up meanwhile. */
@@ -65,10 +71,23 @@ async function closeUnsent(
     return await payments.save(closed, stored.version);
   } catch (error) {
     if (error instanceof VersionConflictError) return asItIsNow(context, stored);
-    // The store fails: the intent stands, and is due. The next process that finds it sends it.
+    if (isInDoubt(error)) return lookAgain(error, () => asWrittenSince(context, stored, error));
+    // Certainly not written: the intent stands, and is due. The next process that finds it sends it.
     if (error instanceof StoreUnavailableError) return stored;
     throw error;
   }
+}
+
+/** It may be closed, and then nobody carries it out: that it is open is no answer before it is known. */
+async function asWrittenSince(
+  { payments }: OperationContext,
+  { payment, version }: StoredPayment,
+  doubt: StoreUnavailableError,
+): Promise<StoredPayment> {
+  const now = await payments.find(payment.facts.id);
+  // What is not there may still be on its way.
+  if (now === null || now.version === version) throw doubt;
+  return now;
 }
 
 /** As it was read, where the store cannot tell more. */

@@ -10,7 +10,7 @@ import {
   type StoredPayment,
 } from "../ports/payment-repository";
 import { budgets } from "../time-budgets";
-import { inTime } from "./in-time";
+import { inTime } from "../in-time";
 import { stepNow, type OperationContext } from "./operation-context";
 
 /** What was found out about an operation. */
@@ -145,7 +145,8 @@ async function afterFailure(
 }
 
 function isAnswer(verdict: GatewayVerdict): verdict is SettledAnswer {
-  return verdict.outcome !== "unknown" && verdict.outcome !== "mismatch";
+  const { outcome } = verdict;
+  return outcome === "succeeded" || outcome === "declined" || outcome === "authorization_gone";
 }
 
 /** A release has gone on to its next key meanwhile: that its former one was refused is known. */

@@ -9,7 +9,13 @@ import {
   type Operation,
   type OperationKind,
 } from "../../domain/payment/operation";
-import { inProgress, openOperationOf, operationOfKey, type Payment } from "../../domain/payment/payment";
+import {
+  inProgress,
+  openOperationOf,
+  operationOf,
+  operationOfKey,
+  type Payment,
+} from "../../domain/payment/payment";
 import type { Step } from "../../domain/payment/step";
 import { LockContentionError, LockTimeoutError } from "../ports/lock-errors";
 import type { LockProvider } from "../ports/lock-provider";
@@ -52,9 +58,10 @@ export async function throughGateway(
   const finished = finishedOwn(before.payment, movement);
   if (finished !== null) return outcomeOf(before.payment, finished.id, true);
   try {
-    return await withPaymentLock(locks, { paymentId, purpose: kind, caller }, (hold) =>
-      move({ ...underLock(context, hold, caller.actor), movement, caller }, ALLOWED),
-    );
+    return await withPaymentLock(locks, { paymentId, purpose: kind, caller }, (hold) => {
+      const visit = { ...underLock(context, hold, caller.actor), movement, caller };
+      return hold.waitedFor === undefined ? moveAtFirstSight(visit, before) : move(visit, ALLOWED);
+    });
   } catch (error) {
     if (!(error instanceof LockTimeoutError || error instanceof LockContentionError)) throw error;
     return outcomeWithoutLock(context, movement, caller, error);
@@ -79,6 +86,18 @@ interface Allowance {
 
 const ALLOWED: Allowance = { questions: 1, decisions: MAX_DECISIONS, searches: 1 };
 
+/**
+ * Nobody was waited for, so what was seen before the lock is most likely still so, and an intent may be written by it: its
+ * version says whether it was. All else that may follow is decided by a look inside.
+ */
+async function moveAtFirstSight(visit: Visit, before: StoredPayment): Promise<OperationOutcome> {
+  const { payment } = before;
+  const isClear = openOperationOf(payment) === undefined && ownOperation(payment, visit.movement) === null;
+  const decision = isClear ? decide(visit, before) : null;
+  if (decision?.outcome !== "begun") return move(visit, ALLOWED);
+  return goOn(visit, await writeDecision(visit, before, decision), ALLOWED);
+}
+
 async function move(visit: Visit, allowed: Allowance): Promise<OperationOutcome> {
   const seen = await look(visit.context, visit.movement, visit.caller);
   const own = await ownOutcome(visit, seen);
@@ -87,7 +106,10 @@ async function move(visit: Visit, allowed: Allowance): Promise<OperationOutcome>
   const way = await clearTheWay(visit, seen, allowed);
   if (way === "look again") return move(visit, { ...allowed, questions: 0 });
 
-  const written = await writeIntent(visit, seen);
+  return goOn(visit, await writeDecision(visit, seen, decide(visit, seen)), allowed);
+}
+
+function goOn(visit: Visit, written: Written, allowed: Allowance): Promise<OperationOutcome> {
   switch (written.follows) {
     case "send":
       return sendIntent(visit, written.intent);
@@ -124,7 +146,10 @@ async function ownOutcome(visit: Visit, seen: StoredPayment): Promise<OperationO
   return outcomeOf(stored.payment, own.id, false);
 }
 
-/** CLEAR THE WAY: another operation is open, so the gateway is asked what became of it. A release is never in it. */
+/**
+ * CLEAR THE WAY: another operation is open, so the gateway is asked what became of it. A release is never in it, and neither
+ * is a customer who, as the gateway says, has not acted: the movement's own conditions say what that means for it.
+ */
 async function clearTheWay(
   visit: Visit,
   seen: StoredPayment,
@@ -132,11 +157,19 @@ async function clearTheWay(
 ): Promise<"free" | "look again"> {
   const inTheWay = openOperationOf(seen.payment);
   if (inTheWay === undefined || isRelease(inTheWay)) return "free";
-  if (questions === 0) throw inProgress(seen.payment, inTheWay);
-  const { stored, by } = await findOrResendIfPossible(visit, seen, inTheWay.id);
+  if (questions === 0) {
+    if (inTheWay.status === "requires_action") return "free";
+    throw inProgress(seen.payment, inTheWay);
+  }
+  const { stored, by, silent } = await findOrResendIfPossible(visit, seen, inTheWay.id);
   // What was sent again has taken its time, whatever came of it.
-  const isFree = by === "find" && openOperationOf(stored.payment) === undefined;
-  if (!isFree) throw inProgress(seen.payment, inTheWay);
+  const open = openOperationOf(stored.payment);
+  const isWaiting = open?.status === "requires_action";
+  // What the gateway did not say just now may have changed: the customer may have confirmed since it was last asked.
+  const mayHaveConfirmed = isWaiting && (by === "row" || silent === true);
+  if (mayHaveConfirmed && visit.movement.kind === "capture") throw inProgress(stored.payment, open);
+  const isFree = (by === "find" && open === undefined) || isWaiting;
+  if (!isFree) throw inProgress(stored.payment, operationOf(stored.payment, inTheWay.id) ?? inTheWay);
   return "look again";
 }
 
@@ -146,9 +179,13 @@ type Written =
   | { readonly follows: "decide anew" }
   | { readonly follows: "look for it"; readonly doubt: StoreUnavailableError };
 
-/** INTENT: decides, by a clock that is read inside: the wait may have outlived the authorization. Stores what it decided. */
-async function writeIntent(visit: Visit, seen: StoredPayment): Promise<Written> {
-  const decision = visit.movement.decide(seen.payment, stepNow(visit.context, visit.trace));
+/** By a clock that is read inside: the wait may have outlived the authorization. */
+function decide({ context, movement, trace }: Visit, seen: StoredPayment): Decision {
+  return movement.decide(seen.payment, stepNow(context, trace));
+}
+
+/** INTENT: stores what was decided. */
+async function writeDecision(visit: Visit, seen: StoredPayment, decision: Decision): Promise<Written> {
   if (decision.outcome === "begun") {
     const { payment, operationId } = decision;
     return write(visit, seen, payment, (stored) => ({ follows: "send", intent: { stored, operationId } }));

@@ -25,8 +25,8 @@ export interface LookupRequest {
 export type LookupAnswer =
   | SeenAuthorization
   | { readonly outcome: "not_found" }
-  /** The gateway gave no answer, whatever it was asked about. */
-  | { readonly outcome: "unknown"; readonly reason: string };
+  /** The gateway gave no answer, whatever it was asked about. `refused`: nor will it until a person changes something. */
+  | { readonly outcome: "unknown"; readonly reason: string; readonly refused?: true };
 
 /** `merchant` is whom the gateway's own record of it names; null if nobody. */
 export type SeenAuthorization =

@@ -13,7 +13,7 @@ import type { LockHold, LockOptions } from "./lock-provider";
  * - make `release` idempotent, never free a successor's lock, and confirm or outlast its own lease before it resolves.
  */
 export interface HandoffLock {
-  acquire(options?: LockOptions): Promise<LockHold>;
+  acquire(options?: Omit<LockOptions, "permits">): Promise<LockHold>;
   release(): Promise<void>;
   onReleaseRequested(handler: () => void): void;
   onLost(handler: (reason: string) => void): void;

@@ -2,7 +2,13 @@ import type { LockHolder } from "./lock-provider";
 import type { LockScope, ResolvedLockTimeout } from "./lock-timeout";
 
 export type LockErrorCode =
-  "lock_timeout" | "lock_contended" | "wait_cancelled" | "lock_lost" | "lock_reentrancy" | "lock_unavailable";
+  | "lock_timeout"
+  | "lock_contended"
+  | "wait_cancelled"
+  | "lock_lost"
+  | "lock_reentrancy"
+  | "lock_unavailable"
+  | "lock_permits";
 
 /** A wait that an error has ended. */
 export interface EndedWait {
@@ -116,6 +122,22 @@ export class LockReentrancyError extends LockError {
   }
 }
 
+/** Callers disagree about how many may hold a semaphore at once: none of them can be right about who is kept out. */
+export class LockPermitsError extends LockError {
+  readonly code = "lock_permits";
+
+  constructor(
+    resourceId: string,
+    /** What this caller wanted. */
+    readonly permits: number,
+    /** What is agreed upon, for as long as a holder is inside. */
+    readonly agreed: number,
+    readonly holder?: LockHolder,
+  ) {
+    super(resourceId, permitsInWords({ resourceId, permits, agreed, holder }, "`permits`"));
+  }
+}
+
 /** The lock's backend failed. Says nothing about whether the lock is held. */
 export class LockUnavailableError extends LockError {
   readonly code = "lock_unavailable";
@@ -198,6 +220,21 @@ export function contentionInWords(
   // The limit is to blame only for a caller that did not want to wait.
   const advice = wait?.limit.timeout === 0 ? whatToChange(wait.limit, adviseOn, later) : later;
   return `${resourceId} is held by ${describeHolder(holder)}, and ${plain(waitingOwnerId)} is already waiting for it; ${advice}`;
+}
+
+type Disagreement = Pick<LockPermitsError, "resourceId" | "permits" | "agreed"> & {
+  readonly holder?: LockHolder | undefined;
+};
+
+/** `option`: what the reader has to change. */
+export function permitsInWords(
+  { resourceId, permits, agreed, holder }: Disagreement,
+  option: string,
+): string {
+  return (
+    `cannot take ${resourceId} with ${permits} permits: it is used with ${agreed}, by ${describeHolder(holder)}; ` +
+    `give all callers the same ${option}, or come back when no caller with ${agreed} is inside any more`
+  );
 }
 
 /** Where a limit comes from, and what to do there; `advice`: what else may help. */

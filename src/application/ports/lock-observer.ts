@@ -34,11 +34,13 @@ export type LockHappening =
   | { readonly type: "acquired"; readonly fencingToken: bigint; readonly contended: boolean }
   | { readonly type: "timed_out" }
   | { readonly type: "cancelled" }
-  /** The wait ended because the backend does not answer. */
+  /** The wait ended because the backend does not answer, or because callers disagree about `permits`. */
   | { readonly type: "unavailable"; readonly reason: string }
   | { readonly type: "renewed" }
   | { readonly type: "lost"; readonly reason: string }
   | { readonly type: "handoff_requested" }
+  /** The section has ended, and others are kept out for that much longer (`lockAtLeastFor`). `released` follows at once. */
+  | { readonly type: "kept"; readonly forMs: number }
   | { readonly type: "released" };
 
 export type LockEvent = LockEventFacts & LockHappening;

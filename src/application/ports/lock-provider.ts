@@ -35,8 +35,10 @@ export interface LockProvider {
 /** What a critical section may know about the lock it is inside of. */
 export interface LockHold {
   readonly resourceId: string;
-  /** Grows with each acquisition of this id. */
+  /** Grows with each acquisition of this id; of a semaphore, with each acquisition of the same slot. No two holders get the same. */
   readonly fencingToken: bigint;
+  /** Of a semaphore: which of its slots this holder has, from 1 to `permits`. */
+  readonly slot?: number;
   /** How long this caller stood in line, in whole milliseconds. */
   readonly waitedMs: number;
   /** The holder when the wait began, if there was one and the adapter knows it. */
@@ -81,6 +83,19 @@ export interface LockOptions {
    * programs that exit right afterwards: a lock whose release was not sent stays held until its backend notices.
    */
   readonly release?: "behind" | "await";
+  /**
+   * Keeps others out until so many milliseconds after the acquisition, however early the section ends, and however it
+   * ends. A lease is left in its record for the rest, so that the process may exit (others get in up to their margin
+   * later: 2 s, or 3 % of the rest); any other lock ends with its process, so the process keeps it for the rest, and `close` and
+   * `release: "await"` wait for that. A hand-off lock that is released early is left in its record in the same way.
+   */
+  readonly lockAtLeastFor?: number;
+  /**
+   * Makes the id a semaphore: so many holders may be inside at once, from 1 to 1024, each with a slot of its own. All callers
+   * have to give the same number; who gives another one while a holder is inside is told so (`LockPermitsError`). A lock
+   * of the same id, taken without `permits`, is a different lock.
+   */
+  readonly permits?: number;
   /** For `withLocks` alone, which takes several ids in one order for all: any other use would build deadlocks with it. */
   readonly alongside?: HeldAlongside;
 }
@@ -90,4 +105,6 @@ export interface HeldAlongside {
   /** By resource id. */
   readonly holds: ReadonlyMap<string, LockHold>;
   readonly waitedMs: number;
+  /** Whether the section of all of them has begun: if it has not, none of them is kept for `lockAtLeastFor`. */
+  hasBegun(): boolean;
 }

@@ -1,3 +1,4 @@
+import type { PendingAnswer } from "../../domain/payment/facts";
 import type { OperationKind } from "../../domain/payment/operation";
 import type { Money } from "../../domain/money";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
@@ -9,12 +10,22 @@ import type { GatewayPicture } from "../../domain/payment/picture/gateway-pictur
  * - answer `not_sent` only if the request certainly did not reach the gateway (refused connection, no such host, 429);
  * - answer `mismatch` if the gateway shows what this key cannot have done and what leaves it nothing to do, as a capture
  *   made elsewhere does to a void and to another capture: evidence for a person, and no answer to the key;
+ * - answer `pending` only if the gateway has taken the order and will say by itself what becomes of it: it is never sent
+ *   again then, only asked about (`find`);
+ * - answer `requires_action` only to an authorization that had a `returnUrl`, while nothing is reserved and the customer has to
+ *   act at `url` first; without one, refuse with the reason `authentication_required`. A void ends it, and no money is
+ *   reserved by it then, whatever the customer still does;
  * - answer `unknown` for the rest: timed out, reset, a 5xx, an answer that makes no sense;
  * - move money at most once per gateway key, however often and concurrently it is sent.
  */
 export interface PaymentGateway {
   /** How long the gateway remembers a key. After that a resend might move money again, so there is none. */
   readonly remembersKeysForMs: number;
+  /**
+   * How long the gateway takes at most to decide what it has answered `pending` about. After that a person has to look.
+   * Left out: seven days. An answer can name a time of its own (`decidesBy`).
+   */
+  readonly decidesWithinMs?: number | undefined;
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer>;
   capture(request: MovementRequest): Promise<GatewayAnswer>;
@@ -65,11 +76,13 @@ export interface MovementRequest {
 
 export interface AuthorizeRequest extends Omit<MovementRequest, "authorizationReference"> {
   readonly paymentMethod: string;
+  /** Where the customer can be sent back to; left out: the caller cannot send them anywhere. The same whenever it is sent again. */
+  readonly returnUrl?: string;
 }
 
 export interface FindRequest extends Omit<MovementRequest, "authorizationReference"> {
   readonly kind: OperationKind;
-  /** Null while the authorization itself is what is being looked for. */
+  /** Of the authorization itself: what a pending answer called it; null where the gateway has not called it anything. */
   readonly authorizationReference: string | null;
 }
 
@@ -82,7 +95,8 @@ export type RecordedAnswer =
       readonly expiresAt?: Date;
     }
   | { readonly outcome: "declined"; readonly reason: string }
-  | { readonly outcome: "authorization_gone"; readonly reason: string };
+  /** `cancelled`: somebody let the money go; else the gateway did so by itself, or does not say. */
+  | { readonly outcome: "authorization_gone"; readonly reason: string; readonly cancelled?: true };
 
 /** Something was found that does not fit (another amount, not our id): a person has to look at it. */
 export interface Mismatch {
@@ -94,17 +108,32 @@ export interface Mismatch {
   readonly captured?: true;
 }
 
+/** Of an authorization: the customer has to act first. Told for as long as that is so. */
+export interface ActionRequired {
+  readonly outcome: "requires_action";
+  /** What the gateway calls the authorization that is waiting. */
+  readonly reference: string;
+  /** Where the customer's browser is sent. One that begins with `/` is a page of the simulated gateway, on this server. */
+  readonly url: string;
+  /** Until when the gateway waits, if it says so. */
+  readonly until?: Date;
+}
+
 export type GatewayAnswer =
   | RecordedAnswer
+  | PendingAnswer
+  | ActionRequired
   | Mismatch
-  | { readonly outcome: "not_sent"; readonly reason: string }
+  /** `refused`: the gateway does not let this service act in that account, and will not until a person changes that. */
+  | { readonly outcome: "not_sent"; readonly reason: string; readonly refused?: true }
   | { readonly outcome: "unknown"; readonly reason: string };
 
 export type FindAnswer =
   | RecordedAnswer
+  | ActionRequired
   | Mismatch
   /** The gateway does not know this key *yet*: the request may still be on its way. Never closes an operation. */
   | { readonly outcome: "absent" }
   /** The gateway has the request and has not decided. */
-  | { readonly outcome: "pending" }
+  | PendingAnswer
   | { readonly outcome: "unknown"; readonly reason: string };

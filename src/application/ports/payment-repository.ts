@@ -2,10 +2,11 @@ import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../d
 import type { OperationKind } from "../../domain/payment/operation";
 import type { Payment } from "../../domain/payment/payment";
 import type { PaymentEvent } from "../../domain/payment/events";
+import type { AuditEntry } from "./audit/audit-trail";
 
 /**
  * Keeps payments with their operations and events. Every adapter MUST
- * - write a payment, its operations and its new events in one transaction, or nothing of it;
+ * - write a payment, its operations and its new events, and the entry of who decided so, in one transaction, or nothing of it;
  * - change a payment only if its stored version is the expected one, else reject with `VersionConflictError`;
  * - independently of that, refuse (also as `VersionConflictError`): a second open operation of a payment, a second
  *   succeeded capture, a second operation with the same payment, kind and key, captured above authorized and refunded
@@ -26,8 +27,10 @@ export interface PaymentRepository {
   findByOperation(operationId: OperationId): Promise<PaymentId | null>;
   /** The payment whose authorization the gateway calls so. */
   findByAuthorization(reference: string): Promise<PaymentId | null>;
+  /** Payments of which the gateway calls the authorization or a movement so, `limit` of them at most. */
+  findByGatewayReference(reference: string, limit: number): Promise<readonly PaymentId[]>;
   /** Resolves with what is stored now: the next version, and no events waiting. */
-  save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment>;
+  save(payment: Payment, expectedVersion: number | "new", entry?: AuditEntry): Promise<StoredPayment>;
 
   list(query: PaymentQuery): Promise<Page<Payment>>;
   /** In order. Null for an unknown payment. */
@@ -46,12 +49,23 @@ export interface PaymentRepository {
   /** Operations that are `needs_review` or contradicted, oldest first. */
   operationsInReview(query: ReviewQuery): Promise<Page<ReviewItem>>;
   countInReview(): Promise<number>;
+  /** Operations that are `unknown`, of one merchant or of all, oldest first. */
+  unknownOperations(merchant: MerchantId | null, limit: number): Promise<readonly ReviewItem[]>;
+  /** What nobody has settled yet, for those who watch over it. */
+  unsettled(): Promise<Unsettled>;
 
   /**
    * Resolves when the store answers and takes writes; else rejects with `StoreUnavailableError`. Tries a write of its own
    * where no real one has just shown it, at most once a second however often it is asked.
    */
   ping(): Promise<void>;
+}
+
+export interface Unsettled {
+  /** When the oldest of those began whose outcome is not known; null if there is none. Refused releases do not count. */
+  readonly oldestUnknownAt: Date | null;
+  /** Releases that the gateway has refused at least once, and that are tried again. */
+  readonly refusedReleases: number;
 }
 
 export interface StoredPayment {
@@ -92,11 +106,14 @@ export interface ReviewQuery {
 
 /** Newest first. `status` is what callers see, `capturing` and the like included. */
 export interface PaymentQuery {
-  readonly merchant: MerchantId;
+  /** Null: of all merchants. */
+  readonly merchant: MerchantId | null;
   readonly limit: number;
   readonly cursor?: string;
   readonly status?: string;
   readonly reference?: string;
+  /** What was authorized, exactly. */
+  readonly amount?: { readonly amount: bigint; readonly currency: string };
   /** Inclusive. */
   readonly createdFrom?: Date;
   /** Exclusive. */

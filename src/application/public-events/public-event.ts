@@ -4,6 +4,7 @@ import type { PublicDispute, PublicOperation, PublicPayment } from "./public-pay
 
 /** Everything that callers can be told of, unasked. A type once published keeps its name and its meaning. */
 export const publicEventTypes = [
+  "payment.requires_action",
   "payment.authorized",
   "payment.declined",
   "payment.captured",
@@ -13,6 +14,7 @@ export const publicEventTypes = [
   "capture.failed",
   "void.failed",
   "refund.failed",
+  "operation.pending",
   "operation.unknown",
   "operation.needs_review",
   "operation.resolved",

@@ -1,8 +1,10 @@
+import { endOf } from "../../domain/payment/expiry";
 import {
   isInReview,
   type Operation,
   type OperationKind,
   type OperationOrigin,
+  type OperationStatus,
 } from "../../domain/payment/operation";
 import type { DisputeStatus, SeenDispute } from "../../domain/payment/picture/gateway-picture";
 import { labelsOf, type PaymentLabels } from "../../domain/labels";
@@ -50,7 +52,7 @@ export interface PublicOperation {
   id: string;
   /** `gateway`: made there, and not by a request to this service. */
   origin: OperationOrigin;
-  status: "succeeded" | "failed" | "unknown";
+  status: "succeeded" | "failed" | "pending" | "requires_action" | "unknown";
   amount: number;
   failureCode: string | null;
   needsReview: boolean;
@@ -72,7 +74,7 @@ export function publicPayment(payment: Payment): PublicPayment {
     amountRefunded: Number(amountRefunded(payment)),
     ...labelsOf(facts),
     authorizedAt: facts.authorizedAt?.toISOString() ?? null,
-    expiresAt: facts.expiresAt.toISOString(),
+    expiresAt: endOf(payment).toISOString(),
     createdAt: facts.createdAt.toISOString(),
     updatedAt: facts.updatedAt.toISOString(),
     captures: operationsOf(facts.operations, "capture"),
@@ -85,14 +87,26 @@ export function publicOperation(operation: Operation): PublicOperation {
   return {
     id: operation.id,
     origin: operation.origin,
-    // Callers need not know how far an open operation has come: nobody can say yet what becomes of it.
-    status: operation.status === "succeeded" || operation.status === "failed" ? operation.status : "unknown",
+    status: publicStatus(operation.status),
     amount: Number(operation.amount),
     failureCode: operation.failureCode,
     needsReview: isInReview(operation),
     createdAt: operation.createdAt.toISOString(),
     settledAt: operation.settledAt?.toISOString() ?? null,
   };
+}
+
+/** Callers need not know how far an open operation has come, but for what the gateway or the customer is waited for. */
+function publicStatus(status: OperationStatus): PublicOperation["status"] {
+  switch (status) {
+    case "succeeded":
+    case "failed":
+    case "pending":
+    case "requires_action":
+      return status;
+    default:
+      return "unknown";
+  }
 }
 
 export function publicDispute({ id, status, amount, reason, dueBy }: SeenDispute): PublicDispute {

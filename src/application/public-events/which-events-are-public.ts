@@ -15,6 +15,7 @@ export interface Publication {
 /** Stays in the payment's own history. */
 const INNER = null;
 
+const pending: Publication = { type: "operation.pending", operation: named, when: isFirstNews };
 const unknown: Publication = { type: "operation.unknown", operation: named, when: isFirstNews };
 
 /**
@@ -22,6 +23,7 @@ const unknown: Publication = { type: "operation.unknown", operation: named, when
  * movement ends in one of these; a release, which no caller asked for, is told of only where a person has to look.
  */
 export const publications: Readonly<Record<PaymentEventType, Publication | typeof INNER>> = {
+  "authorize.requires_action": { type: "payment.requires_action", operation: theAuthorization },
   "payment.authorized": { type: "payment.authorized", operation: succeeded("authorize") },
   "payment.declined": { type: "payment.declined", operation: theAuthorization },
   "payment.captured": { type: "payment.captured", operation: succeeded("capture") },
@@ -31,6 +33,10 @@ export const publications: Readonly<Record<PaymentEventType, Publication | typeo
   "capture.failed": { type: "capture.failed", operation: named },
   "void.failed": { type: "void.failed", operation: named, when: isNoRelease },
   "refund.failed": { type: "refund.failed", operation: named },
+  "authorize.pending": pending,
+  "capture.pending": pending,
+  "void.pending": pending,
+  "refund.pending": pending,
   "authorize.unknown": unknown,
   "capture.unknown": unknown,
   "void.unknown": unknown,

@@ -15,10 +15,10 @@ export interface SandboxPage {
   readonly next: string | null;
 }
 
-/** Those of a merchant, newest first, by their manifests alone. */
+/** Those of a merchant, or of all (null), newest first, by their manifests alone. */
 export async function listSandboxes(
   snapshots: SnapshotStore,
-  merchant: MerchantId,
+  merchant: MerchantId | null,
   { limit, before }: SandboxQuery,
 ): Promise<SandboxPage> {
   const ids = [...(await snapshots.sandboxes())].reverse();
@@ -26,7 +26,7 @@ export async function listSandboxes(
   for (const text of ids) {
     if (before !== undefined && text >= before) continue;
     const record = await ManifestRecord.read(snapshots, parseSandboxId(text));
-    if (record?.current.merchant !== merchant) continue;
+    if (record === null || (merchant !== null && record.current.merchant !== merchant)) continue;
     if (found.length === limit) return { data: found, next: found.at(-1)?.sandboxId ?? null };
     found.push(record.current);
   }

@@ -74,6 +74,16 @@ export class Sandboxes {
     return this.with(id, merchant, (sandbox) => sandbox.use(work));
   }
 
+  /**
+   * For a customer, who has no key: the id of the sandbox is all they know of it, and they were told it. As any request, theirs
+   * brings it here if no living instance has it, and takes it from none.
+   */
+  async useAsCustomer<T>(id: SandboxId, work: (world: SandboxWorld) => Promise<T>): Promise<T> {
+    const here = this.places.of(id)?.sandbox?.manifest ?? (await this.manifestOf(id));
+    if (here === undefined) throw sandboxNotFound(id);
+    return this.use(id, here.merchant, work);
+  }
+
   checkpoint(id: SandboxId, merchant: MerchantId): Promise<SnapshotInfo> {
     return this.with(id, merchant, (sandbox) => sandbox.checkpoint());
   }
@@ -110,8 +120,15 @@ export class Sandboxes {
     }
   }
 
-  /** Of this merchant, newest first; nothing is attached for it. */
-  list(merchant: MerchantId, query: SandboxQuery): Promise<SandboxPage> {
+  /** Whose it is, for an operator. */
+  async merchantOf(id: SandboxId): Promise<MerchantId> {
+    const merchant = (this.places.of(id)?.sandbox?.manifest ?? (await this.manifestOf(id)))?.merchant;
+    if (merchant === undefined) throw sandboxNotFound(id);
+    return merchant;
+  }
+
+  /** Of this merchant, or of all (null), newest first; nothing is attached for it. */
+  list(merchant: MerchantId | null, query: SandboxQuery): Promise<SandboxPage> {
     return listSandboxes(this.parts.snapshots, merchant, query);
   }
 
@@ -196,8 +213,11 @@ export class Sandboxes {
 
   /** To others than its merchant it does not exist, and nobody else's request may make it move. */
   private async assertThere(id: SandboxId, merchant: MerchantId): Promise<void> {
-    const record = await ManifestRecord.read(this.parts.snapshots, id);
-    if (record?.current.merchant !== merchant) throw sandboxNotFound(id);
+    if ((await this.manifestOf(id))?.merchant !== merchant) throw sandboxNotFound(id);
+  }
+
+  private async manifestOf(id: SandboxId) {
+    return (await ManifestRecord.read(this.parts.snapshots, id))?.current;
   }
 
   private async assertDeleted(sandbox: Sandbox): Promise<void> {

@@ -19,6 +19,8 @@ export interface AuthorizePaymentCommand extends PaymentLabels {
   readonly idempotencyKey: IdempotencyKey;
   readonly amount: Money;
   readonly paymentMethod: string;
+  /** Where the customer comes back to, if the gateway sends them to a page of its own; left out: nowhere. */
+  readonly returnUrl?: string | undefined;
   /** How long the money may be captured, counted from the request that is sent. */
   readonly expiresInSeconds: number;
 }
@@ -58,13 +60,14 @@ export class AuthorizePayment {
     return withPaymentLock(this.locks, { paymentId, purpose: "authorize", caller }, async (hold) => {
       const work = underLock(operations, hold, caller.actor);
       const step = stepNow(operations, work.trace);
-      const { amount, paymentMethod } = command;
+      const { amount, paymentMethod, returnUrl = null } = command;
       const begun = openPayment(
         {
           id: paymentId,
           merchant: caller.merchant,
           amount,
           paymentMethod,
+          returnUrl,
           gatewayAccount,
           ...labelsOf(command),
           expiresAt: endOf(command, step.now),
@@ -95,7 +98,7 @@ export class AuthorizePayment {
 }
 
 function requestOf(command: AuthorizePaymentCommand, { merchant }: Caller): KeyedRequest {
-  const { idempotencyKey, amount, paymentMethod, expiresInSeconds } = command;
+  const { idempotencyKey, amount, paymentMethod, returnUrl, expiresInSeconds } = command;
   const asked = fingerprint([
     "authorize",
     merchant,
@@ -104,6 +107,8 @@ function requestOf(command: AuthorizePaymentCommand, { merchant }: Caller): Keye
     paymentMethod,
     ...labelParts(command),
     BigInt(expiresInSeconds),
+    // Keys from before there was one stay what they are.
+    ...(returnUrl === undefined ? [] : [returnUrl]),
   ]);
   return { idempotencyKey, fingerprint: asked };
 }

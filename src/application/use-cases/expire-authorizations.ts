@@ -3,7 +3,7 @@ import { expire, isLapsed } from "../../domain/payment/expiry";
 import { isVoidInVain } from "../../domain/payment/operation";
 import { openOperationOf } from "../../domain/payment/payment";
 import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
-import { stepNow, underLock, type OperationContext } from "../operations/operation-context";
+import { inBackground, stepNow, underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import { observePictureAlone } from "../observation/observe-picture-alone";
 import { findOrResend } from "../operations/find-or-resend";
@@ -28,7 +28,7 @@ export class ExpireAuthorizations {
     return runPass<LapsedAuthorization>(
       {
         page: (limit, after) => operations.payments.lapsedAuthorizations(endedBy, limit, after),
-        work: ({ paymentId }) => this.endAndLook(paymentId),
+        work: ({ paymentId }) => inBackground(operations, "expire", null, () => this.endAndLook(paymentId)),
         onError,
       },
       signal,

@@ -71,11 +71,15 @@ export class ImportAuthorization {
     account: string | null,
     caller: Caller,
   ): Promise<ForeignAuthorization> {
+    // Before the gateway is asked, whatever it will say: a stranger must not tell by the time what there is.
+    const owned = await this.ownedIn(account);
     const answer = await lookUp(this.authorizations, gatewayReference, account);
-    if (answer.outcome === "unknown")
-      throw new PaymentError("gateway_unavailable", { reason: answer.reason });
+    if (answer.outcome === "unknown") {
+      const code = answer.refused === true ? "gateway_access_refused" : "gateway_unavailable";
+      throw new PaymentError(code, { reason: answer.reason });
+    }
     // Before anything that depends on the authorization's state, or its code would tell a stranger about it.
-    if (answer.outcome === "not_found" || !this.mayTake(answer, account, caller)) {
+    if (answer.outcome === "not_found" || !mayTake(answer, owned, caller)) {
       throw new PaymentError("authorization_not_found", { gatewayReference });
     }
     switch (answer.outcome) {
@@ -88,10 +92,11 @@ export class ImportAuthorization {
     }
   }
 
-  /** What is in an account of the merchant's own is the merchant's, unless its record names another one. */
-  private mayTake({ merchant }: SeenAuthorization, account: string | null, caller: Caller): boolean {
-    if (this.account !== "shared" || caller.operator === true) return true;
-    return merchant === caller.merchant || (merchant === null && account !== null);
+  /** An account that several merchants have is none of theirs alone. */
+  private async ownedIn(account: string | null): Promise<"all" | "unnamed" | "named"> {
+    if (this.account !== "shared") return "all";
+    if (account === null || (await this.operations.accounts?.isShared(account)) !== false) return "named";
+    return "unnamed";
   }
 
   private async first(
@@ -149,6 +154,16 @@ export class ImportAuthorization {
       caller,
     );
   }
+}
+
+/** By what is the merchant's in this account: all there is, what names no other merchant, or only what names this one. */
+function mayTake(
+  { merchant }: SeenAuthorization,
+  owned: "all" | "unnamed" | "named",
+  caller: Caller,
+): boolean {
+  if (owned === "all" || caller.operator === true || merchant === caller.merchant) return true;
+  return owned === "unnamed" && merchant === null;
 }
 
 function endOf(

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { MerchantId } from "../../domain/identifiers";
+import { entryOf, type Act } from "../audit/act";
 import type { ApiKey, ApiKeyStore } from "../ports/api-key-store";
 import type { Clock } from "../ports/clock";
 import type { IdGenerator } from "../ports/id-generator";
@@ -29,18 +30,21 @@ export class ManageApiKeys {
     private readonly newSecret: () => string,
   ) {}
 
-  async create({ merchant, operator, name }: NewKeyWish): Promise<CreatedApiKey> {
+  async create({ merchant, operator, name }: NewKeyWish, act: Act): Promise<CreatedApiKey> {
     const secret = this.newSecret();
-    const key = await this.keys.create({
-      id: this.ids.nextId(),
+    const id = this.ids.nextId();
+    const details = { operator, name };
+    const entry = entryOf(act, { kind: "api_key.created", subject: id, merchant, details }, this.parts);
+    const made = {
+      id,
       merchant,
       operator,
       name,
       prefix: secret.slice(0, SHOWN_CHARACTERS),
       secretHash: createHash("sha256").update(secret).digest("hex"),
-      createdAt: this.clock.now(),
-    });
-    return { key, secret };
+      createdAt: entry.at,
+    };
+    return { key: await this.keys.create(made, entry), secret };
   }
 
   list(): Promise<readonly ApiKey[]> {
@@ -48,7 +52,12 @@ export class ManageApiKeys {
   }
 
   /** Null for an unknown key. */
-  revoke(id: string): Promise<ApiKey | null> {
-    return this.keys.revoke(id, this.clock.now());
+  revoke(id: string, act: Act): Promise<ApiKey | null> {
+    const entry = entryOf(act, { kind: "api_key.revoked", subject: id }, this.parts);
+    return this.keys.revoke(id, entry.at, entry);
+  }
+
+  private get parts() {
+    return { clock: this.clock, ids: this.ids };
   }
 }

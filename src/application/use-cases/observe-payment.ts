@@ -1,5 +1,5 @@
 import type { OperationId, PaymentId } from "../../domain/identifiers";
-import type { GatewayStatement } from "../../domain/payment/facts";
+import type { CustomerAction, GatewayStatement } from "../../domain/payment/facts";
 import {
   isFinished,
   isInReview,
@@ -10,20 +10,22 @@ import {
 } from "../../domain/payment/operation";
 import { openOperationOf, operationOf, type Payment } from "../../domain/payment/payment";
 import { PaymentError } from "../../domain/payment/errors";
-import { compare, observe } from "../../domain/payment/observation";
+import { compare, observe } from "../../domain/payment/picture/observation";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
 import { settleIfPossible } from "../../domain/payment/picture/observe-picture";
 import { isMovementOf, statementOf } from "../../domain/payment/picture/statement-of";
 import { applyPicture, type Observing } from "../observation/apply-picture";
 import { overriddenIn } from "../observation/overridden";
-import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
+import { applyVerdict } from "../../domain/payment/settlement";
+import type { Step } from "../../domain/payment/step";
+import { askForPicture, find, gatewayTrace } from "../operations/ask-gateway";
 import { isRecorded } from "../operations/ask-in-review";
 import type { OperatorCaller } from "../operations/caller";
 import { retryOnConflict } from "../operations/retry-on-conflict";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import type { LockProvider } from "../ports/lock-provider";
-import type { FindAnswer } from "../ports/payment-gateway";
+import type { FindAnswer, PictureAnswer } from "../ports/payment-gateway";
 import type { StoredPayment } from "../ports/payment-repository";
 
 /** Six rounds of questions, each within its budget, leave time for the lock in one HTTP request. */
@@ -54,9 +56,14 @@ export interface ObservedPayment {
   readonly observations: readonly Observation[];
   /** False where the gateway was asked how it sees the payment, and gave no answer. */
   readonly isPictured: boolean;
+  /** What it said of itself when it was asked how it sees the payment; null where there was nothing to ask. */
+  readonly picture: PictureStatement | null;
   /** The last operation that was asked about, if there are more: ask for what comes after it. */
   readonly next: OperationId | null;
 }
+
+export type PictureStatement =
+  { readonly outcome: "seen" } | { readonly outcome: "unknown"; readonly reason: string };
 
 interface Answered {
   readonly operation: Operation;
@@ -85,9 +92,8 @@ export class ObservePayment {
     const { payment: before } = await this.mustFind(paymentId);
     const { gateway } = this.operations;
     const { asked, next } = questions(before, after, gateway.picture !== undefined);
-    const [answers, picture] = await Promise.all([this.ask(before, asked), askPicture(gateway, before)]);
-    const isToBePictured = gateway.picture !== undefined && before.facts.authorizationReference !== null;
-    const seen: Seen = { answers, picture, isPictured: picture !== null || !isToBePictured };
+    const [answers, shown] = await Promise.all([this.ask(before, asked), askForPicture(gateway, before)]);
+    const seen = seenAs(await this.withUnseen(before, answers, shown), shown);
     const isNews = (overridden: ReadonlySet<OperationId>) =>
       this.compared(before, seen, { trace: {}, overridden }) !== before;
     // The history is read only where there would be something to write.
@@ -95,11 +101,21 @@ export class ObservePayment {
       return report(before, before, seen, next);
     }
     const written = await withPaymentLock(this.locks, { paymentId, purpose: "observe", caller }, (hold) =>
-      this.write(underLock(this.operations, hold, caller.actor), paymentId, answers),
+      this.write(underLock(this.operations, hold, caller.actor), paymentId, seen.answers),
     );
-    const { picture: shown } = written;
-    const isPictured = shown !== null || !isToBePictured;
-    return report(before, written.payment, { answers, picture: shown, isPictured }, next);
+    return report(before, written.payment, written.seen, next);
+  }
+
+  /** What only the picture would have shown is asked about by its key where there is no picture after all. */
+  private async withUnseen(
+    payment: Payment,
+    answers: readonly Answered[],
+    shown: PictureAnswer | null,
+  ): Promise<readonly Answered[]> {
+    if (shown?.outcome !== "unknown") return answers;
+    const isAnswered = ({ id }: Operation) => answers.some(({ operation }) => operation.id === id);
+    const isUnseen = (one: Operation) => isShownOpen(one) && whyNot(one) === null && !isAnswered(one);
+    return [...answers, ...(await this.ask(payment, payment.facts.operations.filter(isUnseen)))];
   }
 
   /** Outside of the lock: nobody has to wait for as many answers. */
@@ -124,15 +140,16 @@ export class ObservePayment {
     { context, hold, trace }: UnderLock,
     paymentId: PaymentId,
     answers: readonly Answered[],
-  ): Promise<{ readonly payment: Payment; readonly picture: GatewayPicture | null }> {
+  ): Promise<{ readonly payment: Payment; readonly seen: Seen }> {
     return retryOnConflict(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
-      const picture = await askPicture(context.gateway, payment);
+      const shown = await askForPicture(context.gateway, payment);
+      const seen = seenAs(await this.withUnseen(payment, answers, shown), shown);
       const overridden = await overriddenIn(context.payments, payment);
-      const next = this.compared(payment, { answers, picture }, { trace, overridden });
-      if (next === payment) return { payment, picture };
+      const next = this.compared(payment, seen, { trace, overridden });
+      if (next === payment) return { payment, seen };
       hold.assertHeld();
-      return { payment: (await context.payments.save(next, version)).payment, picture };
+      return { payment: (await context.payments.save(next, version)).payment, seen };
     });
   }
 
@@ -148,19 +165,25 @@ export class ObservePayment {
       const step = { ...stepNow(context, told), overridden };
       const current = operationOf(now, operation.id);
       if (current === undefined || !isOpen(current)) return observe(now, operation.id, seen, step);
+      if (seen.outcome === "requires_action") return withCustomerSent(now, current, seen, step);
       return isRecorded(seen) && !isReopenedByContradiction(current)
         ? settleIfPossible(now, current, seen, step)
         : now;
     };
     const answered = answers.filter((one) => !isAnotherWordFor(one, picture));
-    const movements = answered.filter(({ operation }) => isMovement(operation)).reduce(take, payment);
+    const movements = answered.filter(({ operation }) => speaksForItself(operation)).reduce(take, payment);
     if (context.gateway.picture === undefined || payment.facts.authorizationReference === null) {
-      return answered.filter(({ operation }) => !isMovement(operation)).reduce(take, movements);
+      return answered.filter(({ operation }) => !speaksForItself(operation)).reduce(take, movements);
     }
-    // What is known of an authorization and of voids is its state alone: without the picture nobody knows whose doing it is.
-    if (picture === null) return movements;
+    // What is known of a former authorization and of voids is its state alone: without the picture nobody knows whose doing
+    // it is. Of an open void, the answer about its key counts, as it does whenever the key is asked about.
+    if (picture === null) {
+      const open = openOperationOf(movements);
+      const isOpenVoid = ({ id, kind }: Operation) => id === open?.id && kind === "void";
+      return answered.filter(({ operation }) => isOpenVoid(operation)).reduce(take, movements);
+    }
     const pictured = applyPicture(context, movements, picture, { trace, overridden });
-    return answered.filter(({ operation }) => !isMovement(operation)).reduce(take, pictured);
+    return answered.filter(({ operation }) => !speaksForItself(operation)).reduce(take, pictured);
   }
 
   private async mustFind(paymentId: PaymentId): Promise<StoredPayment> {
@@ -174,11 +197,29 @@ export class ObservePayment {
 interface Seen {
   readonly answers: readonly Answered[];
   readonly picture: GatewayPicture | null;
-  readonly isPictured: boolean;
+  readonly statement: PictureStatement | null;
 }
 
-function isMovement({ kind }: Operation): boolean {
-  return kind === "capture" || kind === "refund";
+function seenAs(answers: readonly Answered[], shown: PictureAnswer | null): Seen {
+  if (shown?.outcome !== "seen") return { answers, picture: null, statement: shown };
+  return { answers, picture: shown.picture, statement: { outcome: "seen" } };
+}
+
+/** What the gateway keeps for its key is its own doing, whatever else has been done with the payment. */
+function speaksForItself(operation: Operation): boolean {
+  const { kind } = operation;
+  return kind === "capture" || kind === "refund" || (kind === "authorize" && isOpen(operation));
+}
+
+/** Where the customer has to act is news only to an operation whose own answer was lost. */
+function withCustomerSent(
+  payment: Payment,
+  { id, status }: Operation,
+  action: CustomerAction,
+  step: Step,
+): Payment {
+  const isNews = status === "started" || status === "unknown";
+  return isNews ? applyVerdict(payment, id, action, step) : payment;
 }
 
 /** A person has said that it is this capture, which carries no id of ours: that its key is not found contradicts nothing. */
@@ -201,13 +242,18 @@ function questions(
 ): { readonly asked: readonly Operation[]; readonly next: OperationId | null } {
   const isPictured = hasPictures && payment.facts.authorizationReference !== null;
   const wanted = payment.facts.operations
-    .filter((operation) => whyNot(operation) === null && !(isOpen(operation) && isPictured))
+    .filter((operation) => whyNot(operation) === null && !(isShownOpen(operation) && isPictured))
     .reverse();
   const canFail = ({ kind, status }: Operation) => kind === "refund" && status === "succeeded";
   const inOrder = [...wanted.filter(canFail), ...wanted.filter((one) => !canFail(one))];
   const rest = inOrder.slice(inOrder.findIndex(({ id }) => id === after) + 1);
   const asked = rest.slice(0, MAX_QUESTIONS);
   return { asked, next: rest.length > asked.length ? (asked.at(-1)?.id ?? null) : null };
+}
+
+/** Of an open operation, the picture shows as much as its key would; but not what became of an authorization. */
+function isShownOpen(operation: Operation): boolean {
+  return isOpen(operation) && operation.kind !== "authorize";
 }
 
 function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
@@ -221,12 +267,17 @@ function whyNot(operation: Operation): Exclude<NotAsked, "too_many"> | null {
 function report(
   before: Payment,
   after: Payment,
-  { answers, picture, isPictured }: Seen,
+  { answers, picture, statement }: Seen,
   next: OperationId | null,
 ): ObservedPayment {
   const byId = new Map(answers.map((answer) => [answer.operation.id, answer.seen as GatewayStatement]));
-  const open = openOperationOf(before);
-  if (open !== undefined && picture !== null) byId.set(open.id, statementOf(picture, open));
+  if (picture !== null) {
+    const open = openOperationOf(before);
+    if (open !== undefined && isShownOpen(open)) byId.set(open.id, statementOf(picture, open));
+    // What the picture has just contradicted has no answer of its own, and a person has to hear of it at once.
+    const unheard = after.facts.operations.filter(({ id, kind }) => kind !== "authorize" && !byId.has(id));
+    for (const one of unheard.filter(isInReview)) byId.set(one.id, statementOf(picture, one));
+  }
   const observations = after.facts.operations.map((now): Observation => {
     const operation = operationOf(before, now.id) ?? now;
     const seen = byId.get(operation.id);
@@ -234,7 +285,8 @@ function report(
     const isTooMany = !isOpen(operation) && whyNot(operation) === null;
     return { operation, notAsked: isTooMany ? "too_many" : (whyNot(operation) ?? "open") };
   });
-  return { payment: after, observations, isPictured, next };
+  const isPictured = statement === null || statement.outcome === "seen";
+  return { payment: after, observations, isPictured, picture: statement, next };
 }
 
 function resultOf(after: Payment, operation: Operation, seen: GatewayStatement): ObservationResult {

@@ -2,7 +2,7 @@ import type { PaymentId } from "../../domain/identifiers";
 import { isOpen, isVoidInVain } from "../../domain/payment/operation";
 import { operationOf } from "../../domain/payment/payment";
 import { runPass, WITHOUT_WAITING, type PassReport } from "../background/background-pass";
-import { underLock, type OperationContext } from "../operations/operation-context";
+import { inBackground, underLock, type OperationContext } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import { findOrResend, type Resolved } from "../operations/find-or-resend";
 import { observePictureAlone } from "../observation/observe-picture-alone";
@@ -23,7 +23,7 @@ export class ReconcileOperations {
     return runPass<DueOperation>(
       {
         page: (limit, after) => operations.payments.dueOperations(startedAt, limit, after),
-        work: (due) => this.reconcile(due),
+        work: (due) => inBackground(operations, "reconcile", due.operationId, () => this.reconcile(due)),
         onError,
       },
       signal,

@@ -5,20 +5,20 @@ import { PaymentError } from "../../domain/payment/errors";
 import { TWO_ANSWERS, type EventData, type PaymentEvent } from "../../domain/payment/events";
 import type { GatewayStatement, ReviewVerdict } from "../../domain/payment/facts";
 import type { GatewayPicture } from "../../domain/payment/picture/gateway-picture";
-import { statementOf } from "../../domain/payment/picture/statement-of";
 import { resolveReview, underReview } from "../../domain/payment/review";
+import type { Act } from "../audit/act";
+import { verdictEntry } from "../audit/verdict-entry";
 import type { OperatorCaller } from "../operations/caller";
 import { retryOnConflict } from "../operations/retry-on-conflict";
 import { applyPicture } from "../observation/apply-picture";
+import { strongest } from "../observation/strongest-statement";
 import { overriddenIn } from "../observation/overridden";
 import { askPicture, find, gatewayTrace } from "../operations/ask-gateway";
-import { isRecorded } from "../operations/ask-in-review";
 import { isInDoubt, lookAgain } from "../operations/in-doubt";
 import { stepNow, underLock, type OperationContext, type UnderLock } from "../operations/operation-context";
 import { withPaymentLock } from "../operations/payment-lock";
 import { findOrResendIfPossible } from "../operations/find-or-resend";
 import type { LockProvider } from "../ports/lock-provider";
-import type { FindAnswer } from "../ports/payment-gateway";
 import {
   DuplicateAuthorizationError,
   type Page,
@@ -46,6 +46,14 @@ export interface ReviewCase extends ReviewItem {
 export interface Reviewed {
   readonly payment: Payment;
   readonly operation: Operation;
+}
+
+interface VerdictGiven {
+  readonly verdict: ReviewVerdict;
+  /** What the gateway said about the operation just now. */
+  readonly seen: GatewayStatement;
+  readonly operationId: OperationId;
+  readonly told: EventData;
 }
 
 /** One operation's way into review, and what became of it. */
@@ -78,6 +86,10 @@ export class ReviewOperations {
     return { data: cases, nextCursor: next };
   }
 
+  count(): Promise<number> {
+    return this.operations.payments.countInReview();
+  }
+
   /** Whoever's payment it is, and also when it has been decided. */
   async one(operationId: OperationId): Promise<ReviewHistory> {
     const { payments } = this.operations;
@@ -91,14 +103,29 @@ export class ReviewOperations {
     return { payment: stored.payment, operation, events: own };
   }
 
+  /** What the gateway says about it at this moment. Moves nothing, and writes nothing down. */
+  async gatewaySays({ payment, operation }: Reviewed): Promise<GatewayStatement> {
+    const { gateway } = this.operations;
+    const [found, picture] = await Promise.all([
+      find(gateway, payment, operation),
+      askPicture(gateway, payment),
+    ]);
+    return strongest(found, picture, operation);
+  }
+
   /**
    * Writes down the person's verdict, after the gateway was asked once more. The caller is an operator: whose payment it
    * is does not matter.
    */
-  async resolve(operationId: OperationId, verdict: ReviewVerdict, caller: OperatorCaller): Promise<Reviewed> {
+  async resolve(
+    operationId: OperationId,
+    verdict: ReviewVerdict,
+    caller: OperatorCaller,
+    act: Act,
+  ): Promise<Reviewed> {
     const paymentId = await this.paymentOf(operationId);
     const { payment } = await withPaymentLock(this.locks, { paymentId, purpose: "review", caller }, (hold) =>
-      this.decide(underLock(this.operations, hold, caller.actor), paymentId, operationId, verdict),
+      this.decide(underLock(this.operations, hold, caller.actor), paymentId, operationId, verdict, act),
     );
     const operation = operationOf(payment, operationId);
     if (operation === undefined) throw new PaymentError("operation_not_found", { operationId });
@@ -137,6 +164,7 @@ export class ReviewOperations {
     paymentId: PaymentId,
     operationId: OperationId,
     verdict: ReviewVerdict,
+    act: Act,
   ): Promise<StoredPayment> {
     const { context, hold, trace } = work;
     const free = await this.withNothingElseOpen(work, paymentId, operationId);
@@ -150,14 +178,12 @@ export class ReviewOperations {
     const told: EventData = { ...trace, ...gatewayTrace("find", operation, found) };
     return retryOnConflict(paymentId, async () => {
       const { payment, version } = await this.mustFind(paymentId);
-      const verdictGiven = resolveReview(payment, operationId, { verdict, seen }, stepNow(context, told));
-      // What others did is counted as soon as no operation of ours is in doubt. Not against a person who insists, and not
-      // if the payment has gone on since the picture was drawn.
-      const isPictured = picture !== null && version === free.version && !insists(verdict);
-      const decided = isPictured ? await this.withPicture(work, verdictGiven, picture) : verdictGiven;
+      const isPictured = picture !== null && version === free.version && verdict.outcome !== "pending";
+      const given = { verdict, seen, operationId, told };
+      const decided = await this.decided(work, payment, given, isPictured ? picture : null);
       try {
         hold.assertHeld();
-        return await context.payments.save(decided, version);
+        return await context.payments.save(decided, version, verdictEntry(act, payment, given, context));
       } catch (error) {
         if (error instanceof DuplicateAuthorizationError) {
           const { authorizationReference: gatewayReference } = error;
@@ -167,6 +193,29 @@ export class ReviewOperations {
         throw error;
       }
     });
+  }
+
+  /**
+   * What others did is counted as soon as no operation of ours is in doubt. Not against a person who insists, and not if the
+   * payment has gone on since the picture was drawn.
+   */
+  private async decided(
+    work: UnderLock,
+    payment: Payment,
+    { verdict, seen, operationId, told }: VerdictGiven,
+    picture: GatewayPicture | null,
+  ): Promise<Payment> {
+    const resolved = (isDoubted: boolean) =>
+      resolveReview(payment, operationId, { verdict, seen, isDoubted }, stepNow(work.context, told));
+    const asGiven = resolved(false);
+    if (picture === null) return asGiven;
+    const pictured = await this.withPicture(work, asGiven, picture);
+    const operation = operationOf(pictured, operationId);
+    const isDoubted = operation !== undefined && isInReview(operation);
+    if (insists(verdict)) return isDoubted ? resolved(true) : asGiven;
+    // A verdict that would be in review again at once is no decision.
+    if (isDoubted) throw contradiction(pictured, operationId, verdict);
+    return pictured;
   }
 
   private async withPicture(
@@ -203,7 +252,8 @@ export class ReviewOperations {
     const stillOpen = openOperationOf(after.payment);
     const isFree = stillOpen === undefined || stillOpen.id === operationId;
     // What was sent just now has taken its time: a further question would outlast the budget of those who wait.
-    if (by === "resend" || !isFree) throw inProgress(after.payment, open);
+    if (by === "resend" || !isFree)
+      throw inProgress(after.payment, operationOf(after.payment, open.id) ?? open);
     return after;
   }
 
@@ -214,20 +264,16 @@ export class ReviewOperations {
   }
 }
 
-function insists({ outcome, overrideReason }: ReviewVerdict): boolean {
-  return outcome === "pending" || (overrideReason ?? null) !== null;
+/** The gateway's side, as the doubt that the payment would have been left with has it. */
+function contradiction({ newEvents }: Payment, operationId: OperationId, { outcome }: ReviewVerdict) {
+  const doubt = newEvents.findLast(({ data }) => data["operationId"] === operationId && "answer" in data);
+  const { answer = "mismatch", evidence } = doubt?.data ?? {};
+  const gateway = { answer: String(answer), ...(evidence === undefined ? {} : { evidence }) };
+  return new PaymentError("review_contradicts_gateway", { operationId, outcome, gateway });
 }
 
-/** What the gateway keeps for the operation's own key; where that decides nothing, what its picture shows of it. */
-function strongest(
-  found: FindAnswer,
-  picture: GatewayPicture | null,
-  operation: Operation,
-): GatewayStatement {
-  if (picture === null || isRecorded(found) || found.outcome === "pending") return found;
-  const shown = statementOf(picture, operation);
-  const decides = shown.outcome !== "absent" && shown.outcome !== "unknown";
-  return decides && !(found.outcome === "mismatch" && shown.outcome === "pending") ? shown : found;
+function insists({ outcome, overrideReason }: ReviewVerdict): boolean {
+  return outcome === "pending" || (overrideReason ?? null) !== null;
 }
 
 /** As the history has it: both sides of a contradiction, or what kept the gateway's answer from being one. */

@@ -5,10 +5,11 @@ import {
   type WebhookEndpointId,
 } from "../../domain/webhooks/webhook-endpoint";
 import type { MerchantId } from "../../domain/identifiers";
+import { entryOf, type Act, type Done } from "../audit/act";
 import { InvalidCursorError, type Page } from "../ports/payment-repository";
+import type { SecretBox } from "../ports/events/secret-box";
 import type { WebhookDestinations } from "../ports/events/webhook-sender";
-import type { EndpointChange } from "../ports/events/webhook-endpoint-store";
-import type { WebhookPageQuery } from "../ports/events/webhook-store";
+import type { EndpointChange, EndpointQuery } from "../ports/events/webhook-endpoint-store";
 import { publicEventTypes } from "../public-events/public-event";
 import { secretOf } from "./opened-secrets";
 import { SECRET_BYTES, webhookSecret } from "./sign-webhook";
@@ -34,6 +35,8 @@ export interface EndpointWithSecret {
 type Parts = Pick<WebhookContext, "store" | "feed" | "secrets" | "clock" | "ids" | "limits"> & {
   readonly destinations: WebhookDestinations;
   readonly randomBytes: (size: number) => Uint8Array;
+  /** Rejects where others could not open what is sealed here. Left out: one process has all that was sealed. */
+  readonly boxToSeal?: () => Promise<SecretBox>;
   /** Somebody may listen who did not before. */
   readonly onListening: () => void;
 };
@@ -42,10 +45,11 @@ type Parts = Pick<WebhookContext, "store" | "feed" | "secrets" | "clock" | "ids"
 export class ManageWebhookEndpoints {
   constructor(private readonly parts: Parts) {}
 
-  async create(merchant: MerchantId, wish: EndpointWish): Promise<EndpointWithSecret> {
-    const { store, feed, secrets, clock, ids, limits, destinations } = this.parts;
+  async create(merchant: MerchantId, wish: EndpointWish, act: Act): Promise<EndpointWithSecret> {
+    const { store, feed, clock, ids, limits, destinations } = this.parts;
     assertKnown(wish.types);
     const url = await destinations.assertAllowed(wish.url);
+    const secrets = (await this.parts.boxToSeal?.()) ?? this.parts.secrets;
     const id = parseWebhookEndpointId(ids.nextId());
     const now = clock.now();
     const secret = this.newSecret();
@@ -60,7 +64,9 @@ export class ManageWebhookEndpoints {
       disabled: null,
       failing: null,
     };
-    if (!(await store.endpoints.create(endpoint, await feed.latest(), limits.endpoints))) {
+    const done = { kind: "webhook_endpoint.created", subject: id, merchant, details: { url } } as const;
+    const entry = entryOf(act, done, this.parts);
+    if (!(await store.endpoints.create(endpoint, await feed.latest(), limits.endpoints, entry))) {
       throw new WebhookError(
         "webhook_endpoint_limit_reached",
         `A merchant has at most ${limits.endpoints} webhook endpoints: delete one that is not needed any more.`,
@@ -76,11 +82,24 @@ export class ManageWebhookEndpoints {
     return endpoint;
   }
 
-  async list(merchant: MerchantId, query: WebhookPageQuery): Promise<Page<WebhookEndpoint>> {
+  /** Whose it is, for an operator. */
+  async merchantOf(id: WebhookEndpointId): Promise<MerchantId> {
+    const endpoint = await this.parts.store.endpoints.find(id);
+    if (endpoint === null) throw notFound(id);
+    return endpoint.merchant;
+  }
+
+  /** `merchant`: null for an operator, who may look at all. */
+  async list(merchant: MerchantId | null, query: EndpointQuery): Promise<Page<WebhookEndpoint>> {
     return cursorChecked(this.parts.store.endpoints.list(merchant, query));
   }
 
-  async change(id: WebhookEndpointId, merchant: MerchantId, patch: EndpointPatch): Promise<WebhookEndpoint> {
+  async change(
+    id: WebhookEndpointId,
+    merchant: MerchantId,
+    patch: EndpointPatch,
+    act: Act,
+  ): Promise<WebhookEndpoint> {
     const { enabled, url, ...rest } = patch;
     const before = await this.one(id, merchant);
     assertKnown(rest.types ?? null);
@@ -92,14 +111,17 @@ export class ManageWebhookEndpoints {
       ...(enabled === false ? { disabled: before.disabled ?? { at: now, reason: "merchant" } } : {}),
       updatedAt: now,
     };
-    const changed = found(id, await this.parts.store.endpoints.change(id, change));
+    const entry = entryOf(act, changeOf(before, merchant, patch), this.parts);
+    const changed = found(id, await this.parts.store.endpoints.change(id, change, { entry }));
     this.parts.onListening();
     return changed;
   }
 
-  async delete(id: WebhookEndpointId, merchant: MerchantId): Promise<void> {
-    await this.one(id, merchant);
-    if (!(await this.parts.store.endpoints.delete(id, this.parts.clock.now()))) throw notFound(id);
+  async delete(id: WebhookEndpointId, merchant: MerchantId, act: Act): Promise<void> {
+    const { url } = await this.one(id, merchant);
+    const done = { kind: "webhook_endpoint.deleted", subject: id, merchant, details: { url } } as const;
+    const entry = entryOf(act, done, this.parts);
+    if (!(await this.parts.store.endpoints.delete(id, entry.at, entry))) throw notFound(id);
   }
 
   /**
@@ -110,6 +132,7 @@ export class ManageWebhookEndpoints {
     id: WebhookEndpointId,
     merchant: MerchantId,
     overlapSeconds: number,
+    act: Act,
   ): Promise<EndpointWithSecret> {
     const { store, secrets, clock } = this.parts;
     const before = await this.one(id, merchant);
@@ -127,9 +150,16 @@ export class ManageWebhookEndpoints {
       },
       updatedAt: now,
     };
+    const done = {
+      kind: "webhook_endpoint.secret_rotated",
+      subject: id,
+      merchant,
+      details: { overlapSeconds },
+    } as const;
+    const options = { ifSecret: current, entry: entryOf(act, done, this.parts) };
     // Of two who rotate at once, one would else be told a secret that is void already.
     return {
-      endpoint: found(id, await store.endpoints.change(id, change, current), "it has just been changed"),
+      endpoint: found(id, await store.endpoints.change(id, change, options), "it has just been changed"),
       secret,
     };
   }
@@ -137,6 +167,18 @@ export class ManageWebhookEndpoints {
   private newSecret(): string {
     return webhookSecret(this.parts.randomBytes(SECRET_BYTES));
   }
+}
+
+/** Enabling and disabling have kinds of their own: they are what is asked about when something was not delivered. */
+function changeOf(before: WebhookEndpoint, merchant: MerchantId, { enabled, ...rest }: EndpointPatch): Done {
+  const isEnabling = enabled === true && before.disabled !== null;
+  const isDisabling = enabled === false && before.disabled === null;
+  const kind = isEnabling
+    ? "webhook_endpoint.enabled"
+    : isDisabling
+      ? "webhook_endpoint.disabled"
+      : "webhook_endpoint.changed";
+  return { kind, subject: before.id, merchant, details: { ...rest } };
 }
 
 function assertKnown(types: readonly string[] | null): void {

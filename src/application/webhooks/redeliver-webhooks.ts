@@ -7,6 +7,7 @@ import {
   type WebhookEndpointId,
 } from "../../domain/webhooks/webhook-endpoint";
 import type { MerchantId } from "../../domain/identifiers";
+import { entryOf, type Act } from "../audit/act";
 import type { FeedEvent } from "../ports/events/event-feed";
 import type { Page } from "../ports/payment-repository";
 import type { DeliveryStatus, WebhookDelivery } from "../ports/events/webhook-delivery-store";
@@ -40,7 +41,12 @@ export class RedeliverWebhooks {
     return cursorChecked(this.parts.store.deliveries.list(endpointId, query));
   }
 
-  async test(endpointId: WebhookEndpointId, merchant: MerchantId): Promise<WebhookDelivery> {
+  /** Of which endpoint it is, for an operator. */
+  async endpointOf(id: WebhookDeliveryId): Promise<WebhookEndpointId> {
+    return (await this.delivery(id)).endpointId;
+  }
+
+  async test(endpointId: WebhookEndpointId, merchant: MerchantId, act: Act): Promise<WebhookDelivery> {
     const { store, clock, ids } = this.parts;
     const { id, url, description } = await this.enabled(endpointId, merchant);
     const eventId = ids.nextId();
@@ -62,13 +68,14 @@ export class RedeliverWebhooks {
       body: JSON.stringify(event),
       createdAt: at,
     };
-    await store.queue.enqueue([delivery]);
+    const done = { kind: "webhook_endpoint.tested", subject: endpointId, merchant } as const;
+    await store.queue.enqueue([delivery], entryOf(act, done, this.parts));
     this.parts.onEnqueued();
     return this.delivery(delivery.id);
   }
 
   /** Once more from the first attempt on, with the same id and body, whatever became of it. */
-  async redeliver(id: WebhookDeliveryId, merchant: MerchantId): Promise<WebhookDelivery> {
+  async redeliver(id: WebhookDeliveryId, merchant: MerchantId, act: Act): Promise<WebhookDelivery> {
     const { store, clock } = this.parts;
     const before = await this.delivery(id);
     const endpoint = await this.enabled(before.endpointId, merchant).catch((error: unknown) => {
@@ -83,9 +90,13 @@ export class RedeliverWebhooks {
         `Delivery ${id} is under way already: its next attempt is due at ${before.dueAt?.toISOString()}.`,
       );
     }
-    await store.queue.enqueue([
-      { ...before, endpointId: endpoint.id, line: before.eventId, position: 0, createdAt: clock.now() },
-    ]);
+    const { eventId, eventType } = before;
+    const details = { endpointId: endpoint.id, eventId, eventType };
+    const done = { kind: "webhook_delivery.redelivered", subject: id, merchant, details } as const;
+    await store.queue.enqueue(
+      [{ ...before, endpointId: endpoint.id, line: eventId, position: 0, createdAt: clock.now() }],
+      entryOf(act, done, this.parts),
+    );
     this.parts.onEnqueued();
     return this.delivery(id);
   }
@@ -95,6 +106,7 @@ export class RedeliverWebhooks {
     endpointId: WebhookEndpointId,
     merchant: MerchantId,
     { from, to }: { readonly from: Date; readonly to: Date },
+    act: Act,
   ): Promise<number> {
     const { store, feed, limits } = this.parts;
     const endpoint = await this.enabled(endpointId, merchant);
@@ -113,10 +125,13 @@ export class RedeliverWebhooks {
         );
       }
     }
+    const details = { from: from.toISOString(), to: to.toISOString(), events: wanted.length };
+    const done = { kind: "webhook_endpoint.replayed", subject: endpointId, merchant, details } as const;
+    const entry = entryOf(act, done, this.parts);
     for (let at = 0; at < wanted.length; at += limits.batch) {
-      await store.queue.enqueue(
-        wanted.slice(at, at + limits.batch).map((event) => this.again(endpoint, event)),
-      );
+      const deliveries = wanted.slice(at, at + limits.batch).map((event) => this.again(endpoint, event));
+      // With the first of them: nothing is replayed of which there is no entry.
+      await store.queue.enqueue(deliveries, at === 0 ? entry : undefined);
     }
     this.parts.onEnqueued();
     return wanted.length;

@@ -1,5 +1,6 @@
 import type { OperationId } from "../identifiers";
 import type { Currency } from "../money";
+import { waitingForCustomer, withoutCustomer } from "./customer/customer-action";
 import { PaymentError } from "./errors";
 import { expire, expiredError, isLapsed } from "./expiry";
 import type { KeyedRequest } from "./facts";
@@ -10,6 +11,7 @@ import {
   inProgress,
   openOperationOf,
   operationOfKey,
+  visibleStatus,
   type Payment,
 } from "./payment";
 import { newOperation } from "./record/operation-rows";
@@ -57,12 +59,20 @@ export function decideCapture(
   return otherCurrency(payment, wanted) ?? begin(payment, movement, step);
 }
 
-/** Lets all of the authorized money go. A lapsed authorization goes by itself. */
+/**
+ * Lets all of the authorized money go. A lapsed authorization goes by itself. One that waits for the customer is not waited
+ * for any more.
+ */
 export function decideVoid(payment: Payment, request: KeyedRequest, step: Step): Decision {
+  const waiting = waitingForCustomer(payment);
+  const { amount } = payment.facts.amount;
+  if (waiting !== undefined) {
+    return begun(withoutCustomer(payment, waiting.id, step), { kind: "void", request, amount }, step);
+  }
   const wrongState = refusalInState(payment, "void");
   if (wrongState !== null) return refused(wrongState);
   if (isLapsed(payment, step.now)) return lapsed(payment, notVoidable, step);
-  return begin(payment, { kind: "void", request, amount: payment.facts.amount.amount }, step);
+  return begin(payment, { kind: "void", request, amount }, step);
 }
 
 /** Gives captured money back, at most what is left of it. */
@@ -160,6 +170,6 @@ function refusalInState(payment: Payment, kind: keyof typeof beginnings): Paymen
 
 function stateError(payment: Payment, code: WrongState): PaymentError {
   if (code === "payment_expired") return expiredError(payment);
-  const { id: paymentId, status: paymentStatus } = payment.facts;
-  return new PaymentError(code, { paymentId, paymentStatus });
+  const paymentStatus = visibleStatus(payment);
+  return new PaymentError(code, { paymentId: payment.facts.id, paymentStatus });
 }

@@ -8,6 +8,7 @@ export interface PaymentErrorFacts {
   payment_not_voidable: { readonly paymentId: string; readonly paymentStatus: string };
   payment_not_refundable: { readonly paymentId: string; readonly paymentStatus: string };
   payment_expired: { readonly paymentId: string; readonly expiresAt: Date };
+  payment_voided: { readonly paymentId: string };
   amount_exceeds_authorized: { readonly maxAmount: bigint };
   amount_exceeds_captured: { readonly maxAmount: bigint };
   currency_mismatch: { readonly currency: string };
@@ -17,10 +18,10 @@ export interface PaymentErrorFacts {
   refund_declined: { readonly paymentId: string; readonly reason: string };
   idempotency_key_reused: { readonly kind: OperationKind };
   idempotency_key_in_use: { readonly kind: OperationKind };
-  authorize_in_progress: { readonly paymentId: string };
-  capture_in_progress: { readonly paymentId: string };
-  void_in_progress: { readonly paymentId: string };
-  refund_in_progress: { readonly paymentId: string };
+  authorize_in_progress: InProgress;
+  capture_in_progress: InProgress;
+  void_in_progress: InProgress;
+  refund_in_progress: InProgress;
   payment_busy: { readonly paymentId: string };
   operation_not_found: { readonly operationId: string };
   operation_not_in_review: { readonly operationId: string; readonly operationStatus: string };
@@ -40,13 +41,22 @@ export interface PaymentErrorFacts {
   authorization_not_capturable: { readonly gatewayReference: string; readonly reason: string };
   authorization_already_imported: { readonly gatewayReference: string };
   gateway_unavailable: { readonly paymentId?: string; readonly reason: string };
+  gateway_access_refused: { readonly paymentId?: string; readonly reason: string };
 }
 
 export type PaymentErrorCode = keyof PaymentErrorFacts;
 
 /** The codes an operation can fail with for good, and replay for ever. */
 export type OperationFailureCode =
-  "authorization_declined" | "capture_declined" | "void_declined" | "refund_declined" | "payment_expired";
+  | "authorization_declined"
+  | "capture_declined"
+  | "void_declined"
+  | "refund_declined"
+  | "payment_expired"
+  | "payment_voided";
+
+/** The reason of a failure that an operator decided upon. The evidence is for operators. */
+export const DECIDED_IN_REVIEW = "decided in review";
 
 const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFacts[Code]) => string } = {
   payment_not_found: ({ paymentId }) => `There is no payment ${paymentId}.`,
@@ -59,13 +69,19 @@ const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFact
     `Payment ${paymentId} is ${paymentStatus}: only a captured payment can be refunded.`,
   payment_expired: ({ paymentId, expiresAt }) =>
     `The authorization of payment ${paymentId} expired at ${expiresAt.toISOString()}: authorize a new payment.`,
+  payment_voided: ({ paymentId }) =>
+    `Payment ${paymentId} was voided before the customer had acted: authorize a new payment.`,
   amount_exceeds_authorized: ({ maxAmount }) => `At most ${maxAmount} minor units are authorized.`,
   amount_exceeds_captured: ({ maxAmount }) => `At most ${maxAmount} minor units are left to refund.`,
   currency_mismatch: ({ currency }) => `The payment's currency is ${currency}.`,
-  authorization_declined: ({ reason }) => `The gateway declined the authorization: ${reason}.`,
-  capture_declined: ({ reason }) => `The gateway declined the capture: ${reason}.`,
-  void_declined: ({ reason }) => `The gateway declined the void: ${reason}.`,
-  refund_declined: ({ reason }) => `The gateway declined the refund: ${reason}.`,
+  authorization_declined: ({ reason }) =>
+    declined("authorization")({ reason }) +
+    (reason === "authentication_required"
+      ? " The customer has to act: send `returnUrl` with a new payment, and the customer to its `nextAction`."
+      : ""),
+  capture_declined: declined("capture"),
+  void_declined: declined("void"),
+  refund_declined: declined("refund"),
   idempotency_key_reused: ({ kind }) =>
     `This idempotency key belongs to an earlier ${kind} request with different content: use a new key.`,
   idempotency_key_in_use: ({ kind }) =>
@@ -84,7 +100,8 @@ const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFact
     "correct the state at the gateway first, then decide about the operation.",
   review_contradicts_gateway: ({ operationId, outcome, gateway }) =>
     `The verdict ${outcome} on operation ${operationId} contradicts the gateway, which has just answered ` +
-    `${gateway.answer}. Choose another verdict, or give an overrideReason that says why the gateway is wrong.`,
+    `${inShort(gateway)}. Choose another verdict, or say why the gateway is wrong: overrideReason, on the command ` +
+    "line --override.",
   gateway_reference_required: ({ operationId }) =>
     `Operation ${operationId} reserved money, but the gateway's reference for it is not known: add gatewayReference.`,
   authorization_not_found: ({ gatewayReference }) =>
@@ -95,6 +112,10 @@ const sentences: { readonly [Code in PaymentErrorCode]: (facts: PaymentErrorFact
     `The authorization ${gatewayReference} already belongs to another payment.`,
   gateway_unavailable: ({ reason }) =>
     `The payment gateway could not be reached (${reason}). Nothing was sent: repeat the request with the same key.`,
+  gateway_access_refused: ({ reason }) =>
+    `This service has no access to the account at the payment gateway (${reason}). Nothing was moved, and repeating the ` +
+    "request does not help before an operator has restored the access. A payment stays in the account in which it was " +
+    "begun: once the merchant has another account, use another key.",
 };
 
 /** A payment's refusal. Thrown; becomes a status in exactly one table per interface. */
@@ -131,7 +152,28 @@ export class InvalidValueError extends Error {
   }
 }
 
-function inProgress(what: string): (facts: { readonly paymentId: string }) => string {
-  return ({ paymentId }) =>
-    `The outcome of another ${what} of payment ${paymentId} is not known yet: repeat the request later.`;
+export interface InProgress {
+  readonly paymentId: string;
+  /** Given where the gateway has taken the order and decides later. */
+  readonly operationStatus?: "pending";
+}
+
+function inProgress(what: string): (facts: InProgress) => string {
+  return ({ paymentId, operationStatus }) =>
+    operationStatus === "pending"
+      ? `The gateway has taken another ${what} of payment ${paymentId} and decides later: repeat the request later.`
+      : `The outcome of another ${what} of payment ${paymentId} is not known yet: repeat the request later.`;
+}
+
+function declined(what: string): (facts: { readonly reason: string }) => string {
+  return ({ reason }) =>
+    reason === DECIDED_IN_REVIEW
+      ? `The ${what} did not happen: an operator decided so in review.`
+      : `The gateway declined the ${what}: ${reason}.`;
+}
+
+/** The gateway's answer with what it says for it. */
+function inShort({ answer, ...said }: PaymentErrorFacts["review_contradicts_gateway"]["gateway"]): string {
+  const words = said["evidence"] ?? said["reason"];
+  return typeof words === "string" ? `${answer} (${words})` : answer;
 }

@@ -1,9 +1,10 @@
 import type { OperationKind } from "./operation";
 
-type OperationStep = "started" | "succeeded" | "failed" | "unknown" | "not_sent" | "resent";
+type OperationStep = "started" | "succeeded" | "failed" | "unknown" | "pending" | "not_sent" | "resent";
 
 export type PaymentEventType =
   | `${OperationKind}.${OperationStep}`
+  | "authorize.requires_action"
   | "payment.authorized"
   | "payment.expiry_shortened"
   | "payment.declined"

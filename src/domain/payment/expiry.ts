@@ -1,4 +1,5 @@
 import { PaymentError } from "./errors";
+import type { Operation } from "./operation";
 import { inProgress, openOperationOf, type Payment } from "./payment";
 import { withRelease } from "./record/operation-rows";
 import { after, recorded, type Change } from "./record/recorded";
@@ -23,6 +24,25 @@ export function expire(payment: Payment, step: Step): Payment {
   return status === "authorized" ? withRelease(expired, step) : expired;
 }
 
-export function expiredError({ facts: { id, expiresAt } }: Payment): PaymentError {
-  return new PaymentError("payment_expired", { paymentId: id, expiresAt });
+export function expiredError(payment: Payment): PaymentError {
+  return new PaymentError("payment_expired", { paymentId: payment.facts.id, expiresAt: endOf(payment) });
+}
+
+/**
+ * When the authorization ended, or will end. One that the gateway no longer has ended by then, whenever it was to end; what
+ * was promised stays stored, because a repeated authorization gets the answer of the first.
+ */
+export function endOf({ facts }: Payment): Date {
+  if (facts.status !== "expired") return facts.expiresAt;
+  const refused = facts.operations.find(({ failureCode }) => failureCode === "payment_expired");
+  return earlier(facts.expiresAt, refused?.settledAt ?? facts.updatedAt);
+}
+
+/** The end that an operation met which was refused for it. */
+export function endMetBy({ facts }: Payment, { settledAt }: Operation): Date {
+  return earlier(facts.expiresAt, settledAt ?? facts.expiresAt);
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }

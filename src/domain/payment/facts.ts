@@ -14,10 +14,14 @@ export interface PaymentFacts extends PaymentLabels {
   readonly amount: Money;
   /** Empty for an authorization that was made elsewhere. */
   readonly paymentMethod: string;
+  /** Where the customer comes back to after an action at the gateway; null where the caller cannot send them anywhere. */
+  readonly returnUrl: string | null;
   /** In which account at the gateway it was authorized, and all of it happens; null: the common one. */
   readonly gatewayAccount: string | null;
   /** What the gateway calls the authorization. */
   readonly authorizationReference: string | null;
+  /** Where the customer has to act. Null unless the authorization waits for that. */
+  readonly actionUrl: string | null;
   readonly createdAt: Date;
   readonly authorizedAt: Date | null;
   readonly expiresAt: Date;
@@ -44,11 +48,40 @@ export type SettledAnswer =
       /** Of an authorization: when the gateway lets the money go by itself, if it says so. */
       readonly expiresAt?: Date | undefined;
     }
-  | { readonly outcome: "declined" | "authorization_gone"; readonly reason: string };
+  | { readonly outcome: "declined"; readonly reason: string }
+  /** `cancelled`: somebody let the money go; else the gateway did so by itself, or does not say. */
+  | {
+      readonly outcome: "authorization_gone";
+      readonly reason: string;
+      readonly cancelled?: true | undefined;
+    };
+
+/** Of an authorization: the customer has to act first, at a page of the gateway. */
+export interface CustomerAction {
+  readonly outcome: "requires_action";
+  /** What the gateway calls the authorization that is waiting. */
+  readonly reference: string;
+  readonly url: string;
+  /** Until when the gateway waits, if it says so. */
+  readonly until?: Date | undefined;
+}
+
+/** The gateway has taken the order, and says later what becomes of it. */
+export interface PendingAnswer {
+  readonly outcome: "pending";
+  /** What the gateway calls it, if it has a name for it already. */
+  readonly reference?: string | undefined;
+  /** Until when it decides, if it says so of this one. */
+  readonly decidesBy?: Date | undefined;
+}
 
 /** What a question or a send came to, as far as it can be written down of an operation. */
 export type GatewayVerdict =
   | SettledAnswer
+  | CustomerAction
+  | PendingAnswer
+  /** The gateway does not know the key. Means something only where it has said before that it does. */
+  | { readonly outcome: "absent" }
   | { readonly outcome: "unknown"; readonly reason: string }
   | {
       readonly outcome: "mismatch";
@@ -60,7 +93,9 @@ export type GatewayVerdict =
 /** What the gateway says when it is asked about a key: an answer that is recorded for good, or why it has none. */
 export type GatewayStatement =
   | SettledAnswer
-  | { readonly outcome: "absent" | "pending" }
+  | CustomerAction
+  | PendingAnswer
+  | { readonly outcome: "absent" }
   | { readonly outcome: "unknown"; readonly reason: string }
   /**
    * `captured`: what does not fit is that the money was taken. `otherAmount`: what was captured is another amount than the

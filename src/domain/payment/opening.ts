@@ -9,8 +9,8 @@ import type { Step } from "./step";
 
 export type WantedPayment = PaymentLabels &
   Pick<PaymentFacts, "id" | "merchant" | "amount" | "paymentMethod" | "expiresAt"> &
-  /** Left out: in the common account. */
-  Partial<Pick<PaymentFacts, "gatewayAccount">>;
+  /** Left out: in the common account; without an action of the customer. */
+  Partial<Pick<PaymentFacts, "gatewayAccount" | "returnUrl">>;
 
 /** A payment whose authorization is about to be sent. */
 export function openPayment(wanted: WantedPayment, request: KeyedRequest, step: Step): Begun {
@@ -45,9 +45,11 @@ export function importPayment(
 function blank(wanted: WantedPayment, step: Step): Payment {
   const facts: PaymentFacts = {
     gatewayAccount: null,
+    returnUrl: null,
     ...wanted,
     status: "authorizing",
     authorizationReference: null,
+    actionUrl: null,
     createdAt: step.now,
     authorizedAt: null,
     updatedAt: step.now,

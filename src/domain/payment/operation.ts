@@ -5,8 +5,12 @@ import type { OperationFailureCode } from "./errors";
 export type OperationKind = "authorize" | "capture" | "void" | "refund";
 
 export type OperationStatus = OpenStatus | FinishedStatus | "not_sent";
-/** An outcome is still owed. At most one operation of a payment is open at a time. */
-export type OpenStatus = "started" | "unknown" | "needs_review";
+/**
+ * An outcome is still owed. At most one operation of a payment is open at a time. `pending`: the gateway has taken the order
+ * and says later what becomes of it. `requires_action`: the customer has to do something first, at a page of the gateway.
+ */
+export type OpenStatus = (typeof openStatuses)[number];
+const openStatuses = ["started", "unknown", "pending", "requires_action", "needs_review"] as const;
 /**
  * The gateway (or a person, with evidence) has answered for this key. It changes only if the gateway itself takes its word
  * back, or if a person decides between two words.
@@ -52,6 +56,8 @@ export interface OperationProgress {
   readonly askedAt: Date | null;
   /** When the reconciler looks at it. Null for what is not open, and where no answer could decide any more. */
   readonly dueAt: Date | null;
+  /** Until when the gateway says what becomes of it, where it has said that it will say so later. */
+  readonly decidesBy: Date | null;
   readonly settledAt: Date | null;
   /** Of the payment's event that told of it. Clocks differ between instances; this is the order in which things ended. */
   readonly settledSequence: number | null;
@@ -75,9 +81,7 @@ export function beforeCorrection(operation: Operation): Operation {
 }
 
 export function isOpen(operation: Operation): boolean {
-  return (
-    operation.status === "started" || operation.status === "unknown" || operation.status === "needs_review"
-  );
+  return (openStatuses as readonly OperationStatus[]).includes(operation.status);
 }
 
 export function isFinished(operation: Operation): boolean {

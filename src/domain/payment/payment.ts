@@ -11,9 +11,11 @@ import type { PaymentStatus } from "./transitions";
  *
  * - `opening`: a payment begins, with an authorization of its own or one that was made elsewhere;
  * - `decide-movement`: whether a capture, a void, a refund or a repeated authorization may be sent;
+ * - `customer/customer-action`: the customer has to act at the gateway first, or is not waited for any more;
  * - `waiting`: an operation is sent again, was certainly not sent, or has no answer yet;
+ * - `later/pending`: the gateway has taken it and says later what becomes of it;
  * - `settlement`: the gateway's answer for an operation's key;
- * - `observation`: what the gateway says later about an operation that has ended;
+ * - `picture/observation`: what the gateway says later about an operation that has ended;
  * - `picture/observe-picture`: how the gateway sees the payment, with what others have done to it;
  * - `review`: what a person decides;
  * - `expiry`: the authorization's time has passed.
@@ -27,14 +29,14 @@ export interface Payment {
 }
 
 /** What a caller sees as the status: the open operation, if there is one, else what is stored. */
-export type VisibleStatus = PaymentStatus | "capturing" | "voiding" | "refunding";
+export type VisibleStatus = PaymentStatus | "requires_action" | "capturing" | "voiding" | "refunding";
 
 export function visibleStatus(payment: Payment): VisibleStatus {
   const open = openOperationOf(payment);
   if (open === undefined || isRelease(open)) return payment.facts.status;
   switch (open.kind) {
     case "authorize":
-      return payment.facts.status;
+      return open.status === "requires_action" ? open.status : payment.facts.status;
     case "capture":
       return "capturing";
     case "void":
@@ -88,8 +90,9 @@ const inProgressCodes = {
 } as const;
 
 /** The error that another request meets while this operation is open. */
-export function inProgress({ facts }: Payment, { kind }: Operation): PaymentError {
-  return new PaymentError(inProgressCodes[kind], { paymentId: facts.id });
+export function inProgress({ facts }: Payment, { kind, status }: Operation): PaymentError {
+  const pending = status === "pending" ? { operationStatus: status } : {};
+  return new PaymentError(inProgressCodes[kind], { paymentId: facts.id, ...pending });
 }
 
 const statusAfter: Record<OperationKind, PaymentStatus> = {

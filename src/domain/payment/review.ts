@@ -1,5 +1,5 @@
 import type { OperationId } from "../identifiers";
-import { PaymentError } from "./errors";
+import { DECIDED_IN_REVIEW, PaymentError } from "./errors";
 import type { GatewayStatement, PaymentFacts, ReviewVerdict } from "./facts";
 import {
   isInReview,
@@ -26,6 +26,8 @@ const statusByBelief: readonly (readonly [PaymentStatus, (facts: PaymentFacts) =
   ["captured", (facts) => hasSucceeded(facts, "capture")],
   // Time has passed, or the gateway has let go: no verdict about an operation brings that back.
   ["expired", ({ status }) => status === "expired"],
+  // By a void in place of the customer.
+  ["voided", (facts) => !hasSucceeded(facts, "authorize") && hasSucceeded(facts, "void")],
   ["declined", (facts) => !hasSucceeded(facts, "authorize")],
   ["voided", (facts) => hasSucceeded(facts, "void")],
   ["authorized", () => true],
@@ -34,9 +36,6 @@ const statusByBelief: readonly (readonly [PaymentStatus, (facts: PaymentFacts) =
 function believedStatus(facts: PaymentFacts): PaymentStatus {
   return statusByBelief.find(([, holds]) => holds(facts))?.[0] ?? facts.status;
 }
-
-/** What the key's caller is told from then on. The evidence is for operators. */
-const DECIDED = "decided in review";
 
 /** The operation, if a person may decide about it now. */
 export function underReview(payment: Payment, id: OperationId): Operation {
@@ -50,18 +49,25 @@ export function underReview(payment: Payment, id: OperationId): Operation {
   return operation;
 }
 
+interface Resolution {
+  readonly verdict: ReviewVerdict;
+  readonly seen: GatewayStatement;
+  readonly isDoubted?: boolean;
+}
+
 /**
  * Ends an operation by what a person found out. Refused if the gateway says something else, unless the person says why
- * it is wrong, and if the payment could not be what it would become. `seen` is what the gateway said about it just now.
+ * it is wrong, and if the payment could not be what it would become. `seen` is what the gateway said about it just now;
+ * `isDoubted`: beside that, its view of the whole payment contradicts the verdict.
  */
 export function resolveReview(
   payment: Payment,
   id: OperationId,
-  { verdict, seen }: { readonly verdict: ReviewVerdict; readonly seen: GatewayStatement },
+  { verdict, seen, isDoubted = false }: Resolution,
   step: Step,
 ): Payment {
   const operation = underReview(payment, id);
-  const told = toldOf(operation, verdict, seen);
+  const told = toldOf(operation, { verdict, seen, isDoubted });
   if (verdict.outcome === "pending") return stillPending(payment, operation, ["review.pending", told], step);
   const { row, facts } = decidedRow(payment, operation, { verdict, seen }, step);
   const status = believedStatus({ ...payment.facts, operations: withRow(payment.facts.operations, row) });
@@ -118,14 +124,15 @@ function asked(
 }
 
 /** What the history tells of the verdict. Throws if the gateway says otherwise and the person did not insist. */
-function toldOf(operation: Operation, verdict: ReviewVerdict, seen: GatewayStatement) {
+function toldOf(operation: Operation, { verdict, seen, isDoubted = false }: Resolution) {
   const { id, kind } = operation;
   const { outcome, evidence } = verdict;
   const told = { operationId: id, kind, outcome, evidence };
   const isContradicted = contradicts(operation, verdict, seen);
   const overrideReason = verdict.overrideReason ?? null;
   // Of what has been contradicted before, too: it is what keeps the same contradiction from reopening it.
-  if (overrideReason !== null && (isContradicted || operation.conflicted)) return { ...told, overrideReason };
+  const isOverriding = isContradicted || isDoubted || operation.conflicted;
+  if (overrideReason !== null && isOverriding) return { ...told, overrideReason };
   if (!isContradicted) return told;
   const { outcome: answer, ...said } = seen;
   const gateway = { answer, ...said };
@@ -139,7 +146,7 @@ function decidedRow(
   step: Step,
 ): { readonly row: Operation; readonly facts: NonNullable<Change["facts"]> } {
   if (verdict.outcome !== "moved") {
-    const failure = { code: declinedCodes[operation.kind], reason: DECIDED };
+    const failure = { code: declinedCodes[operation.kind], reason: DECIDED_IN_REVIEW };
     const failed = asFailed(payment, operation, failure, step);
     return { row: progressed(failed, { conflicted: false }), facts: {} };
   }
@@ -169,6 +176,7 @@ function contradicts(operation: Operation, verdict: ReviewVerdict, seen: Gateway
     case "declined":
       return outcome !== "not_moved";
     case "pending":
+    case "requires_action":
       return outcome !== "pending";
     case "mismatch":
       return outcome === "moved" && isRuledOut(operation, seen);

@@ -1,6 +1,7 @@
 import type { OperationId } from "../identifiers";
 import type { EventData } from "./events";
-import type { GatewayVerdict, SettledAnswer } from "./facts";
+import { sendCustomer } from "./customer/customer-action";
+import type { CustomerAction, GatewayVerdict, SettledAnswer } from "./facts";
 import { isOpen, isRelease, progressed, type Operation } from "./operation";
 import type { Payment } from "./payment";
 import { broughtToReview, contradicted, withConflict, withPendingReview } from "./record/doubts";
@@ -13,6 +14,8 @@ import {
   withRelease,
 } from "./record/operation-rows";
 import { after, recorded, type Change } from "./record/recorded";
+import { forgottenWhilePending, silentWhilePending, takenByGateway } from "./later/pending";
+import { withMovement } from "./picture/movement-elsewhere";
 import type { Step } from "./step";
 import { needsReview, stillUnknown } from "./waiting";
 
@@ -26,9 +29,19 @@ export function applyVerdict(
   verdict: GatewayVerdict,
   step: Step,
 ): Payment {
+  // A customer is at the page: that the gateway has nothing else to say is known.
+  const isAtPage = mustHave(payment, id).status === "requires_action";
+  if (isAtPage && isNoNews(verdict)) return payment;
   switch (verdict.outcome) {
+    case "requires_action":
+      return waitsOrNot(payment, id, verdict, step);
     case "unknown":
+      if (isPending(payment, id)) return silentWhilePending(payment, id, verdict.reason, step);
       return isWaitedFor(payment, id) ? stillUnknown(payment, id, verdict.reason, step) : payment;
+    case "pending":
+      return isWaitedFor(payment, id) ? takenByGateway(payment, id, verdict, step) : payment;
+    case "absent":
+      return isPending(payment, id) ? forgottenWhilePending(payment, id, step) : payment;
     case "mismatch": {
       const why = { reason: verdict.evidence, gatewayReference: verdict.reference };
       return isWaitedFor(payment, id) ? needsReview(payment, id, why, step) : payment;
@@ -38,6 +51,18 @@ export function applyVerdict(
     case "authorization_gone":
       return settle(payment, id, verdict, step);
   }
+}
+
+function isNoNews({ outcome }: GatewayVerdict): boolean {
+  return outcome === "unknown" || outcome === "pending" || outcome === "absent";
+}
+
+/** Only an authorization has a customer at hand. */
+function waitsOrNot(payment: Payment, id: OperationId, action: CustomerAction, step: Step): Payment {
+  if (!isWaitedFor(payment, id)) return payment;
+  return mustHave(payment, id).kind === "authorize"
+    ? sendCustomer(payment, id, action, step)
+    : stillUnknown(payment, id, "the gateway wants the customer to act", step);
 }
 
 /**
@@ -120,6 +145,8 @@ export function withinItsTime(
 function failed(payment: Payment, operation: Operation, answer: Refusal, step: Step): Payment {
   const { id, kind } = operation;
   const { reason } = answer;
+  if (kind === "capture" && answer.outcome === "authorization_gone" && answer.cancelled === true)
+    return cancelledElsewhere(payment, operation, reason, step);
   const gone = answer.outcome === "authorization_gone" && (kind === "capture" || kind === "void");
   const code = gone ? "payment_expired" : declinedCodes[kind];
   const row = asFailed(payment, operation, { code, reason }, step);
@@ -133,7 +160,25 @@ function failed(payment: Payment, operation: Operation, answer: Refusal, step: S
     const status = after(payment, "authorize.failed");
     return recorded(payment, { row, status, history: [told, ["payment.declined", { reason }]] }, step);
   }
+  if (payment.facts.status === "authorizing") {
+    // A void in place of the customer. There is no way back to waiting, so the money is let go by a release.
+    const status = after(payment, "authorize.failed");
+    const history = [told, ["payment.declined", { reason }]] as const;
+    return withRelease(recorded(payment, { row, status, history }, step), step);
+  }
   return recorded(payment, { row, status: payment.facts.status, history: [told] }, step);
+}
+
+/** Others let the money go: nothing of it expired, and there is nothing left that a release could let go. */
+function cancelledElsewhere(payment: Payment, operation: Operation, reason: string, step: Step): Payment {
+  const { id, kind } = operation;
+  const code = declinedCodes[kind];
+  const row = asFailed(payment, operation, { code, reason }, step);
+  const history = [[`${kind}.failed`, { operationId: id, failureCode: code, reason }]] as const;
+  const refused = recorded(payment, { row, status: payment.facts.status, history }, step);
+  const { amount, authorizationReference } = payment.facts;
+  const reference = authorizationReference ?? payment.facts.id;
+  return withMovement(refused, "void", { reference, amount: amount.amount, operationId: null }, step);
 }
 
 /** No caller waits for a release, so a refusal does not end it; and gone is what it is for. */
@@ -175,7 +220,14 @@ function refusedRelease(payment: Payment, operation: Operation, reason: string, 
     const refused = recorded(payment, { row: operation, status, history: [["void.failed", told]] }, step);
     return broughtToReview(refused, operation, { reason: inVain, dueAt: step.now }, step);
   }
-  const again = { n: n + 1, attempts: attempts + 1, firstSentAt: null, askedAt: step.now, dueAt };
+  const again = {
+    n: n + 1,
+    attempts: attempts + 1,
+    firstSentAt: null,
+    askedAt: step.now,
+    dueAt,
+    decidesBy: null,
+  };
   const change: Change = {
     row: progressed(operation, { status: "unknown", ...again }),
     status,
@@ -202,4 +254,8 @@ function isKnown(operation: Operation, answer: SettledAnswer): boolean {
 function isWaitedFor(payment: Payment, id: OperationId): boolean {
   const operation = mustHave(payment, id);
   return isOpen(operation) && operation.status !== "needs_review";
+}
+
+function isPending(payment: Payment, id: OperationId): boolean {
+  return mustHave(payment, id).status === "pending";
 }

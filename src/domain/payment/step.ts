@@ -20,7 +20,15 @@ export interface Schedule {
   readonly nextQuestion: (attempts: number) => Date | null;
   /** Of a release, for which no caller waits. Null likewise. */
   readonly nextRelease: (attempts: number) => Date | null;
+  /** Of an operation that the gateway has taken and not decided. */
+  readonly nextWhilePending: (attempts: number) => Date;
+  /** Until when the gateway decides what it takes now, where it does not say so itself. */
+  readonly decidesBy: Date;
   /** Of an operation in review, for as long as the review lasts. */
   readonly nextInReview: (attempts: number) => Date;
+  /** Of an authorization that waits for the customer. */
+  readonly nextOfCustomer: (attempts: number) => Date;
+  /** Until when a customer is waited for who is sent to the gateway's page now. */
+  readonly customersEnd: Date;
   readonly isDue: (operation: Operation) => boolean;
 }

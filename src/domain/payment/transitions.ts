@@ -1,6 +1,6 @@
 import type { PaymentErrorCode } from "./errors";
 
-/** What is stored. `capturing`, `voiding` and `refunding` are read off the open operation, not stored twice. */
+/** What is stored. `requires_action`, `capturing`, `voiding` and `refunding` are read off the open operation, not stored twice. */
 export type PaymentStatus = "authorizing" | "authorized" | "captured" | "voided" | "expired" | "declined";
 
 export type PaymentTransition =
@@ -30,6 +30,9 @@ export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTra
     "authorize.failed": "declined",
     "authorize.again": "authorizing",
     "authorization.lapsed": "expired",
+    // A void in place of the customer, who has not acted.
+    "void.succeeded": "voided",
+    "authorization.gone": "expired",
   },
   authorized: {
     "capture.succeeded": "captured",
@@ -46,7 +49,7 @@ export const paymentTransitions: Record<PaymentStatus, Partial<Record<PaymentTra
     "authorize.again": "authorizing",
     "capture.elsewhere": "captured",
   },
-  declined: {},
+  declined: { "release.succeeded": "declined" },
 };
 
 /** Why a movement may not begin in a state. */

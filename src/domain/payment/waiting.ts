@@ -12,7 +12,9 @@ import type { Step } from "./step";
  */
 export function claimResend(payment: Payment, id: OperationId, step: Step): Payment {
   const operation = mustBeOpen(payment, id);
-  const { kind, n, firstSentAt } = operation;
+  const { kind, n, firstSentAt, status } = operation;
+  if (status === "pending")
+    throw new Error(`operation ${id} is pending: it is asked about, and not sent again`);
   const change: Change = {
     row: progressed(operation, { firstSentAt: firstSentAt ?? step.now }),
     status: payment.facts.status,
@@ -21,10 +23,16 @@ export function claimResend(payment: Payment, id: OperationId, step: Step): Paym
   return recorded(payment, change, step);
 }
 
-/** The first send certainly did not reach the gateway: the operation is closed, and its key may try again. */
+/**
+ * The first send certainly did not reach the gateway: the operation is closed, and its key may try again. A void in place of
+ * the customer is not: they may act any time, so it is owed.
+ */
 export function notSent(payment: Payment, id: OperationId, reason: string, step: Step): Payment {
   const operation = mustBeOpen(payment, id);
   if (isRelease(operation)) throw new Error(`release ${id} is owed, whatever became of a send`);
+  if (operation.kind === "void" && payment.facts.status === "authorizing") {
+    return stillUnknown(payment, id, reason, step);
+  }
   const change: Change = {
     row: progressed(operation, { status: "not_sent", firstSentAt: null, dueAt: null }),
     status: payment.facts.status,

@@ -3,6 +3,7 @@ import { configurationEntries, readConfiguration, type Configuration } from "../
 import { settings } from "../configuration/settings";
 import type * as WithLockInspector from "./commands/with-lock-inspector";
 import type * as Migrate from "./commands/migrate";
+import type * as NoteAct from "./commands/note-act";
 import type * as Serve from "./serving/serve";
 import type * as WithTaskLocks from "./commands/with-task-locks";
 import type * as WithStore from "./commands/with-store";
@@ -12,6 +13,7 @@ import type * as WithStore from "./commands/with-store";
 const load = {
   withLockInspector: () => require("./commands/with-lock-inspector") as typeof WithLockInspector,
   migrate: () => require("./commands/migrate") as typeof Migrate,
+  noteAct: () => require("./commands/note-act") as typeof NoteAct,
   serve: () => require("./serving/serve") as typeof Serve,
   withTaskLocks: () => require("./commands/with-task-locks") as typeof WithTaskLocks,
   withStore: () => require("./commands/with-store") as typeof WithStore,
@@ -23,7 +25,8 @@ export function cliBackend(environment: NodeJS.ProcessEnv, version: string): Bac
   return {
     version,
     settingFlags: Object.values(settings),
-    configure: (flags: Flags) => configured(readConfiguration({ flags, environment }), version, environment),
+    configure: (flags: Flags) =>
+      configured(readConfiguration({ flags, environment }), version, environment, flags),
   };
 }
 
@@ -31,6 +34,7 @@ function configured(
   configuration: Configuration,
   version: string,
   environment: NodeJS.ProcessEnv,
+  flags: Flags,
 ): ConfiguredBackend {
   return {
     entries: () => configurationEntries(configuration),
@@ -40,6 +44,7 @@ function configured(
       load.withTaskLocks().withTaskLocks(configuration, environment, task, work, say, enough),
     withLockInspector: async (work) =>
       load.withLockInspector().withLockInspector(configuration, environment, work),
+    noteAct: async (act, done) => load.noteAct().noteAct(configuration, act, done),
     server: () => {
       const { url, apiKey } = configuration.settings;
       const { value, kind, source } = configuration.lockTimeouts.scopes.payment;
@@ -50,6 +55,7 @@ function configured(
         // The server has a limit of its own; only a limit that was set here goes over the wire.
         waitSeconds: kind === "default" || value === "infinite" ? null : value / 1_000,
         waitSource: source,
+        reason: flags["reason"]?.trim() || null,
       };
     },
     serve: async (say) => load.serve().serve(configuration, version, say),

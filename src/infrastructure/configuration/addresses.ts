@@ -8,6 +8,8 @@ import { SettingError } from "./setting-source";
 export function pathIn(address: string, scheme: "sqlite:" | "file:" | "module:"): string {
   const rest = address.slice(scheme.length);
   if (rest === "") throw new SettingError(`names no path: write ${scheme}<path>`);
+  // Resolved like a path, it would be a folder of that name.
+  if (/^file:\/\//i.test(rest)) throw new SettingError(`names a URL: write ${scheme}<path>, without file://`);
   if (!rest.startsWith("//")) return resolve(rest);
   try {
     return fileURLToPath(`file:${rest}`);

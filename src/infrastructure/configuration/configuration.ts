@@ -48,7 +48,7 @@ export function readConfiguration(sources: ConfigurationSources): Configuration 
   const effective = Object.fromEntries(
     Object.entries(settings).map(([name, setting]) => [
       name,
-      effectiveSetting(setting, sources, file, mistakes),
+      effectiveSetting(name, setting, sources, file, mistakes),
     ]),
   ) as unknown as EffectiveSettings;
   const lockTimeouts = readLockTimeouts(sources, file, mistakes);
@@ -149,12 +149,14 @@ function homedirOrNull(): string | null {
 }
 
 function effectiveSetting(
+  name: string,
   setting: Setting<unknown>,
-  { flags, environment }: ConfigurationSources,
+  { flags, environment, options = {} }: ConfigurationSources,
   file: ConfigFile,
   mistakes: Mistake[],
 ): Effective<unknown> {
   const said = firstSaid([
+    { kind: "option", source: name, raw: options[name] },
     { kind: "flag", source: `--${setting.flag}`, raw: flags[setting.flag] },
     { kind: "environment", source: setting.environment, raw: environment[setting.environment] },
     { kind: "file", source: `${setting.flag} in ${file.path}`, raw: file.content[setting.flag] },
@@ -164,11 +166,12 @@ function effectiveSetting(
   return said === undefined ? nothing : (readCandidate(said, setting.parse, mistakes) ?? nothing);
 }
 
-function fileOf({ flags, environment }: ConfigurationSources, mistakes: Mistake[]): ConfigFile {
+function fileOf({ flags, environment, options }: ConfigurationSources, mistakes: Mistake[]): ConfigFile {
   const said = firstSaid([
     { kind: "flag", source: "--config", raw: flags["config"] },
     { kind: "environment", source: "HOLDFAST_CONFIG", raw: environment["HOLDFAST_CONFIG"] },
   ]);
+  if (said === undefined && options !== undefined) return { path: "no file", content: {} };
   const path = said === undefined ? DEFAULT_CONFIG_FILE : String(said.raw);
   try {
     return readConfigFile(path, said !== undefined);

@@ -18,13 +18,16 @@ export const GATEWAY_OPTIONS = "gateway-options";
 
 /** `HOLDFAST_GATEWAY_OPTION_BANK_URL`, then `bank_url` under `[gateway-options]`. No flags: `ps` shows flags. */
 export function readGatewayOptions(
-  { environment }: ConfigurationSources,
+  { environment, options = {} }: ConfigurationSources,
   file: ConfigFile,
   mistakes: Mistake[],
 ): GatewayOptionSettings {
   const candidates = new Map<string, Candidate[]>();
   const add = (name: string, candidate: Candidate): void =>
     void candidates.set(name, [...(candidates.get(name) ?? []), candidate]);
+  const own = (options["gatewayOptions"] ?? {}) as Readonly<Record<string, unknown>>;
+  for (const [name, raw] of Object.entries(own))
+    add(name, { kind: "option", source: `gatewayOptions.${name}`, raw });
   for (const [source, raw] of Object.entries(environment))
     if (source.startsWith(PREFIX))
       add(source.slice(PREFIX.length).toLowerCase(), { kind: "environment", source, raw });

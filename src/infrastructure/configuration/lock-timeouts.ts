@@ -65,7 +65,7 @@ export function policyOf(timeouts: LockTimeoutSettings): LockTimeoutPolicy {
 
 function effectiveTimeout(
   scope: KnownLockScope | undefined,
-  { flags, environment }: ConfigurationSources,
+  { flags, environment, options = {} }: ConfigurationSources,
   file: ConfigFile,
   mistakes: Mistake[],
 ): Effective<LockTimeout> {
@@ -74,6 +74,7 @@ function effectiveTimeout(
   const variable = `HOLDFAST_LOCK_TIMEOUT_${scope?.toUpperCase() ?? ""}`;
   const inScopes = scope && table(locking["scopes"])[scope];
   const said = firstSaid([
+    { kind: "option", source: "lockTimeout", raw: options["lockTimeout"] },
     { kind: "flag", source: "--lock-timeout", raw: flags["lock-timeout"] },
     { kind: "environment", source: variable, raw: scope && environment[variable] },
     { kind: "environment", source: "HOLDFAST_LOCK_TIMEOUT", raw: environment["HOLDFAST_LOCK_TIMEOUT"] },

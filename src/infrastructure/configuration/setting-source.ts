@@ -1,5 +1,5 @@
 /** Where a value can come from; the first one that has it wins. */
-export type SourceKind = "flag" | "environment" | "file" | "default";
+export type SourceKind = "option" | "flag" | "environment" | "file" | "default";
 
 export interface Effective<T> {
   readonly value: T;
@@ -25,6 +25,8 @@ export interface ConfigurationSources {
   /** By flag name, without the dashes; a boolean flag that is set is "true". */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By setting, of whoever embeds the server. Then no file is read that nobody has named. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** What one source says about one setting, if it says anything. */

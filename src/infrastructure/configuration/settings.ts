@@ -160,11 +160,18 @@ export const settings = {
     fallback: "info",
     parse: parseLogLevel,
   }),
+  trace: setting({
+    flag: "trace",
+    environment: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    argument: "<url>",
+    describe: "OpenTelemetry collector to which traces go, by OTLP over HTTP",
+    fallback: null,
+    parse: parseHttpUrl,
+  }),
   metricsFile: setting({
     flag: "metrics-file",
     argument: "<file>",
-    describe:
-      "file to which run writes its lock metrics when it ends, for node exporter's textfile collector",
+    describe: "file to which run writes its lock metrics at its end, for node exporter's textfile collector",
     fallback: null,
     parse: parseMetricsFile,
   }),

@@ -1,4 +1,10 @@
 import type * as GoogleCloudStorage from "@google-cloud/storage";
+import type { GcsClient } from "./gcs-requests";
+
+/** Whether requests in this client's name go without credentials. */
+export function isAnonymous({ customEndpoint, useAuthWithCustomEndpoint }: GcsClient): boolean {
+  return customEndpoint === true && useAuthWithCustomEndpoint !== true;
+}
 
 /**
  * The Google client as the lock needs it: one of its own, because `autoRetry` is state that a single save without a

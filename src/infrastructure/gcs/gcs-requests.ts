@@ -1,7 +1,15 @@
-import type { Storage } from "@google-cloud/storage";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { exchange } from "./gcs-exchange";
+
+/** Of a `Storage` of @google-cloud/storage, what says where the service is and who asks. */
+export interface GcsClient {
+  readonly apiEndpoint: string;
+  readonly authClient: { getRequestHeaders(url?: string): Promise<object> };
+  /** As in the client's own requests: where the endpoint is another one, nobody asks for credentials unless it is said. */
+  readonly customEndpoint?: boolean;
+  readonly useAuthWithCustomEndpoint?: boolean | undefined;
+}
 
 export interface GcsRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -42,7 +50,7 @@ export class GcsRequests {
   private isClosed = false;
 
   constructor(
-    private readonly client: Storage,
+    private readonly client: GcsClient,
     private readonly timeoutMs: number,
     /** An emulator asks for no credentials, and there may be none. */
     private readonly isEmulated: boolean,
@@ -115,7 +123,7 @@ export class GcsRequests {
 
   private transport(): Transport {
     const { authClient } = this.client;
-    if (!this.isEmulated) return authClient;
+    if (!this.isEmulated) return authClient as unknown as Transport;
     const { DefaultTransporter } = authClient.constructor as unknown as {
       readonly DefaultTransporter: new () => Transport;
     };

@@ -24,8 +24,18 @@ export interface LockBackend {
   /** Nobody in this process wants this id any more: give up whatever place `attempt` registered, in the background. */
   leave?(resourceId: string): void;
 
+  /** The slots of one semaphore as one backend, whose attempts lend any of them. Absent: it lends no semaphores. */
+  slots?(semaphore: Semaphore): LockBackend;
+
   /** Ends background work, and waits for it. */
   close(): Promise<void>;
+}
+
+export interface Semaphore {
+  readonly resourceId: string;
+  readonly permits: number;
+  /** Says at which slot a search begins: 0 ≤ x < 1. */
+  readonly random: () => number;
 }
 
 export interface AttemptRequest {
@@ -51,6 +61,8 @@ export interface Refusal {
 /** One acquisition, from its success to its release. */
 export interface Tenure {
   readonly fencingToken: bigint;
+  /** Of a semaphore: which of its slots, from 1. */
+  readonly slot?: number;
   /** Fires with the reason (a string) when the lock is lost. */
   readonly lost: AbortSignal;
   /** Throws `LockLostError` unless held now, by the clocks. */
@@ -62,6 +74,12 @@ export interface Tenure {
    * rejects. The next attempt for this id waits for it, the caller of `withLock` does not.
    */
   release(): Promise<void>;
+  /**
+   * Instead of `release`: keeps others out for that much longer without this process, which may end as soon as this has
+   * resolved, and releases nothing afterwards. Resolves and never rejects as `release`. Absent where a lock ends with its
+   * process: there the process keeps it.
+   */
+  leaveFor?(restMs: number): Promise<void>;
   /** Asked at most once, when somebody observes this hold: tells what happens to it until its release. */
   observe?(tell: (happening: TenureHappening) => void): void;
 }

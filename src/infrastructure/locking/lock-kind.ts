@@ -21,6 +21,8 @@ export interface OpenLocks {
   readonly queues?: LockQueues;
   /** What a child of this process can inherit, so that it keeps the lock alive. */
   readonly tenureOf?: (resourceId: string) => FileTenure | undefined;
+  /** A lock is kept for the rest of its minimum hold when this process has ended; absent: it ends with the process. */
+  readonly keptWithoutUs?: true;
   readonly close?: () => Promise<void>;
 }
 

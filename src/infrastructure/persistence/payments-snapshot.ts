@@ -6,13 +6,13 @@ import {
   parsePaymentId,
 } from "../../domain/identifiers";
 import type { Currency, Money } from "../../domain/money";
-import type { Operation } from "../../domain/payment/operation";
+import type { Operation, OperationStatus } from "../../domain/payment/operation";
 import type { PaymentEvent } from "../../domain/payment/events";
 import type { PaymentFacts } from "../../domain/payment/facts";
 import { disputeStatuses } from "../../domain/payment/picture/gateway-picture";
 import type { PaymentStatus } from "../../domain/payment/transitions";
 import { publicEventTypes, type PublicEvent } from "../../application/public-events/public-event";
-import { exponentBeforeItWasKept } from "./migrations/versions/iso-4217-before-exponents";
+import { exponentBeforeItWasKept } from "./migrations/versions/from-0001/iso-4217-before-exponents";
 
 /** Everything that an in-memory store holds of one payment. */
 export interface StoredPaymentContent {
@@ -64,6 +64,18 @@ const paymentStatus = z.enum(Object.keys(statuses) as [PaymentStatus, ...Payment
 const paymentId = parsed(parsePaymentId);
 const operationId = parsed(parseOperationId);
 
+const operationStatuses = {
+  started: true,
+  unknown: true,
+  pending: true,
+  requires_action: true,
+  needs_review: true,
+  succeeded: true,
+  failed: true,
+  not_sent: true,
+} as const satisfies Record<OperationStatus, true>;
+const operationStatus = z.enum(Object.keys(operationStatuses) as [OperationStatus, ...OperationStatus[]]);
+
 const operation = z.strictObject({
   id: operationId,
   paymentId,
@@ -74,7 +86,7 @@ const operation = z.strictObject({
   fingerprint: z.string(),
   amount: minorUnits,
   n: z.int().min(1),
-  status: z.enum(["started", "unknown", "needs_review", "succeeded", "failed", "not_sent"]),
+  status: operationStatus,
   failureCode: z.custom<Operation["failureCode"]>((value) => value === null || typeof value === "string"),
   failureReason: z.string().nullable(),
   gatewayReference: z.string().nullable(),
@@ -84,6 +96,8 @@ const operation = z.strictObject({
   firstSentAt: instant.nullable(),
   askedAt: instant.nullable(),
   dueAt: instant.nullable(),
+  /** Formats 1 to 4 know of no answers that come later. */
+  decidesBy: instant.nullable().default(null),
   settledAt: instant.nullable(),
   /** What was written before it was kept has none. */
   settledSequence: z.int().min(1).nullish(),
@@ -97,11 +111,15 @@ const facts = z.strictObject({
   status: paymentStatus,
   amount: money,
   paymentMethod: z.string(),
+  /** Formats 1 to 4 know of no actions of the customer. */
+  returnUrl: z.string().nullable().default(null),
   /** Not there before accounts were kept; a sandbox has one. */
   gatewayAccount: z.string().nullable().default(null),
   reference: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   authorizationReference: z.string().nullable(),
+  /** Likewise. */
+  actionUrl: z.string().nullable().default(null),
   createdAt: instant,
   authorizedAt: instant.nullable(),
   expiresAt: instant,
@@ -143,7 +161,7 @@ const publicEvent = z.strictObject({
 
 /** Strict, so that a field that was forgotten here shows at the first snapshot and not at the first restore. */
 const snapshotSchema = z.strictObject({
-  format: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
+  format: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5)]),
   payments: z.array(z.strictObject({ version: z.int().min(1), facts, events: z.array(event) })),
   /** In the order of the feed. Formats 1 and 2 have none. */
   publicEvents: z.array(publicEvent).optional(),
@@ -157,7 +175,7 @@ export function paymentsSnapshot(
   publicEvents: readonly PublicEvent[],
 ): PaymentsSnapshot {
   return z.encode(snapshotSchema, {
-    format: 4,
+    format: 5,
     payments: payments.map(({ version, facts: stored, events }) => ({
       version,
       facts: {

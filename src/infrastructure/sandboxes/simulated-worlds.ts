@@ -89,6 +89,7 @@ export class SimulatedWorlds implements SandboxWorlds {
         sleep: (ms) => sleep(ms),
       },
       authorizations: gateway,
+      customerPages: gateway.customerPages,
       eventFeed: payments.feed,
       webhooks: {
         context: {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { SecretsKeyError, type SecretBox } from "../../application/ports/events/secret-box";
-import type { SecretsKeys } from "./secrets-keys";
+import type { SecretsKey, SecretsKeys } from "./secrets-keys";
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -22,10 +22,6 @@ export class AesSecretBox implements SecretBox {
   /** `keys` is asked at first use, so that only whoever has secrets needs a key. Throws `SecretsKeyError`. */
   constructor(private readonly keys: () => SecretsKeys) {}
 
-  assertUsable(): void {
-    this.known ??= this.keys();
-  }
-
   seal(secret: string, boundTo: string): string {
     const [{ id, bytes }] = (this.known ??= this.keys());
     const nonce = randomBytes(NONCE_BYTES);
@@ -35,23 +31,12 @@ export class AesSecretBox implements SecretBox {
     return `v1.${id}.${sealed.toString("base64url")}`;
   }
 
+  assertKeyOf(sealed: string): void {
+    this.keyOf(sealed);
+  }
+
   open(sealed: string, boundTo: string): string {
-    const [, keyId, content] = SEALED.exec(sealed) ?? [];
-    if (keyId === undefined || content === undefined) {
-      throw new SecretsKeyError(
-        "secrets_key_wrong",
-        "a stored secret is not in a form that this version writes",
-      );
-    }
-    const keys = (this.known ??= this.keys());
-    const key = keys.find(({ id }) => id === keyId);
-    if (key === undefined) {
-      throw new SecretsKeyError(
-        "secrets_key_wrong",
-        `a stored secret was sealed with the key ${keyId}, and the keys at hand are ${keys.map(({ id }) => id).join(", ")}: ` +
-          "set HOLDFAST_SECRETS_KEY to the key that it was sealed with, or put it behind the new one with a comma",
-      );
-    }
+    const { key, content } = this.keyOf(sealed);
     const bytes = Buffer.from(content, "base64url");
     try {
       const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, NONCE_BYTES), {
@@ -68,5 +53,25 @@ export class AesSecretBox implements SecretBox {
         { cause: error },
       );
     }
+  }
+
+  private keyOf(sealed: string): { readonly key: SecretsKey; readonly content: string } {
+    const [, keyId, content] = SEALED.exec(sealed) ?? [];
+    if (keyId === undefined || content === undefined) {
+      throw new SecretsKeyError(
+        "secrets_key_wrong",
+        "a stored secret is not in a form that this version writes",
+      );
+    }
+    const keys = (this.known ??= this.keys());
+    const key = keys.find(({ id }) => id === keyId);
+    if (key === undefined) {
+      throw new SecretsKeyError(
+        "secrets_key_wrong",
+        `a stored secret was sealed with the key ${keyId}, and the keys at hand are ${keys.map(({ id }) => id).join(", ")}: ` +
+          "set HOLDFAST_SECRETS_KEY to the key that it was sealed with, or put it behind the new one with a comma",
+      );
+    }
+    return { key, content };
   }
 }

@@ -19,6 +19,7 @@ const LEVELS: Record<LockEventType, LockLogLevel> = {
   wait_started: "debug",
   cancelled: "debug",
   acquired: "debug",
+  kept: "debug",
   released: "debug",
   progressed: "debug",
   renewed: "trace",
@@ -43,6 +44,7 @@ function factsOf({ type: event, ...facts }: LockEvent): object {
     ...facts,
     elapsedMs: Math.round(facts.elapsedMs),
     ...(facts.remainingMs !== undefined && { remainingMs: Math.round(facts.remainingMs) }),
+    ...("forMs" in facts && { forMs: Math.round(facts.forMs) }),
     ...("fencingToken" in facts && { fencingToken: String(facts.fencingToken) }),
   };
 }

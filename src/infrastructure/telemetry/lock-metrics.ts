@@ -53,6 +53,7 @@ export function lockMetrics(registry: Registry<PrometheusContentType>): LockObse
       case "progressed":
       case "renewed":
       case "handoff_requested":
+      case "kept":
         return;
     }
   };

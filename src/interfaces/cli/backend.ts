@@ -1,3 +1,4 @@
+import type { Act, Done } from "../../application/audit/act";
 import type { PassReport } from "../../application/background/background-pass";
 import type { LockInspector } from "../../application/ports/lock-inspector";
 import type { LockObserver } from "../../application/ports/lock-observer";
@@ -55,6 +56,8 @@ export interface ConfiguredBackend {
   ): Promise<T>;
   /** Lends a look at the locks that `run` would use, or that are configured. */
   withLockInspector<T>(work: (inspector: LockInspector) => Promise<T>): Promise<T>;
+  /** Writes down what is done outside of the store; false where there is no store on this host. */
+  noteAct(act: Act, done: Done): Promise<boolean>;
   /** The running server that client commands talk to. */
   server(): ServerAddress;
   /** Serves until a signal ends it, or throws. */
@@ -66,6 +69,8 @@ export interface TaskLocks {
   readonly provider: LockProvider;
   /** Where the locks are and who said so, for messages. */
   readonly where: string;
+  /** Whether a lock can be kept for the rest of a time (`lockAtLeastFor`) when this process has ended. */
+  readonly keptWithoutUs: boolean;
   /** The descriptor that keeps the lock while a child has it, too; undefined where there is no such thing. */
   inheritableFd(resourceId: string): number | undefined;
   /** Writes down that this child keeps the lock alive, where that can be written down. */
@@ -77,7 +82,7 @@ export type StoreUse = "new-key" | "keys" | "merchants" | "reconcile" | "expire"
 /** What can be done on the store itself. */
 export interface StoreCommands {
   readonly apiKeys: Pick<ManageApiKeys, "create" | "list" | "revoke">;
-  readonly merchantAccounts: Pick<ManageMerchantAccounts, "set" | "unset" | "list">;
+  readonly merchantAccounts: Pick<ManageMerchantAccounts, "set" | "setKey" | "unset" | "forget" | "list">;
   readonly reconcile: () => Promise<PassReport>;
   readonly expire: () => Promise<PassReport>;
 }

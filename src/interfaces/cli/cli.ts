@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Backend, ConfiguredBackend, Flags } from "./backend";
+import { auditCommand } from "./commands/audit/list-audit";
 import { configCommand } from "./commands/config";
 import { eventsCommand } from "./commands/events";
 import { expireCommand } from "./commands/expire";
@@ -12,16 +13,22 @@ import { paymentsCommand } from "./commands/payments";
 import { reconcileCommand } from "./commands/reconcile";
 import { reviewCommand } from "./commands/review";
 import { runCommandOnce } from "./commands/run";
-import { serveCommand } from "./commands/serve";
+import { healthCommand } from "./commands/serving/health";
+import { serveCommand } from "./commands/serving/serve";
 import { exitStatus, statusOf, UsageError } from "./exit-status";
 import { webhooksCommand } from "./commands/webhooks";
 import { Output, type Streams } from "./output";
 import { warningsOnStderr } from "./warnings-on-stderr";
 
+/** As much as the server takes. */
+const MAX_REASON = 2_000;
+
 /** What each command is given: the configuration is read when it asks for it, and not for `--help`. */
 export interface CommandContext {
   configured(): ConfiguredBackend;
   output(): Output;
+  /** Why something is done, for the audit; null where nobody said so. */
+  reason(): string | null;
   /** Ends with another status than 0 although nothing is wrong with us; `signal`: what ended the command we ran. */
   end(status: number, signal?: NodeJS.Signals | null): void;
 }
@@ -46,6 +53,7 @@ export async function runCli(
   const context: CommandContext = {
     configured: () => backend.configure(flagsOf(program.opts())),
     output,
+    reason: () => reasonIn(program.opts<{ reason?: string }>()),
     end: (wanted, signal) => {
       status = wanted;
       if (signal === "SIGINT") interrupted();
@@ -73,6 +81,7 @@ export async function runCli(
         "print results as JSON, and errors and remarks as one JSON object per line on stderr",
       ),
     )
+    .addOption(new Option("--reason <text>", "why this is done, for the audit: see `holdfast audit`"))
     .addOption(
       new Option("--quiet", "keep remarks back; errors, warnings and new idempotency keys are still printed"),
     );
@@ -82,11 +91,13 @@ export async function runCli(
   }
   for (const make of [
     serveCommand,
+    healthCommand,
     runCommandOnce,
     paymentsCommand,
     reviewCommand,
     webhooksCommand,
     gatewayCommand,
+    auditCommand,
     eventsCommand,
     locksCommand,
     keysCommand,
@@ -119,6 +130,12 @@ export async function runCli(
   } finally {
     leaveWarnings();
   }
+}
+
+function reasonIn({ reason = "" }: { reason?: string }): string | null {
+  const words = reason.trim();
+  if (words.length > MAX_REASON) throw new UsageError(`--reason has more than ${MAX_REASON} characters`);
+  return words === "" ? null : words;
 }
 
 /** Errors and help of a command's own commands go the same way as the program's. */

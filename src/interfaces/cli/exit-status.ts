@@ -22,7 +22,9 @@ type CliErrorCode =
   | "try_again"
   | "bad_configuration"
   | "service_unavailable"
-  | "schema_too_new";
+  | "schema_too_new"
+  | "secrets_key_missing"
+  | "secrets_key_wrong";
 
 const statusOfCode = {
   usage: exitStatus.usage,
@@ -31,11 +33,14 @@ const statusOfCode = {
   bad_configuration: exitStatus.badConfiguration,
   service_unavailable: exitStatus.unavailable,
   schema_too_new: exitStatus.badConfiguration,
+  secrets_key_missing: exitStatus.badConfiguration,
+  secrets_key_wrong: exitStatus.badConfiguration,
   lock_timeout: exitStatus.lockTimeout,
   lock_contended: exitStatus.contended,
   lock_lost: exitStatus.lockLost,
   lock_unavailable: exitStatus.unavailable,
   lock_reentrancy: exitStatus.failed,
+  lock_permits: exitStatus.badConfiguration,
 } as const satisfies Record<CliErrorCode, number>;
 
 /** The one table from errors to exit statuses. Null for an error that nobody planned for. */

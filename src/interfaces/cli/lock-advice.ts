@@ -1,7 +1,9 @@
 import {
   contentionInWords,
   LockContentionError,
+  LockPermitsError,
   LockTimeoutError,
+  permitsInWords,
   timeoutInWords,
   type LimitAdvice,
 } from "../../application/ports/lock-errors";
@@ -10,6 +12,7 @@ import {
 export function messageOf(error: Error): string {
   if (error instanceof LockTimeoutError) return timeoutInWords(error, adviseOnSettings);
   if (error instanceof LockContentionError) return contentionInWords(error, adviseOnSettings);
+  if (error instanceof LockPermitsError) return permitsInWords(error, "--slots");
   return error.message;
 }
 

@@ -1,12 +1,18 @@
-import express, { type Express } from "express";
+import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
+import type { CustomerPages } from "../../application/ports/customer/customer-pages";
 import type { AuthenticateCaller } from "../../application/use-cases/authenticate-caller";
+import { listAudit, type AuditParts } from "./endpoints/audit/list-audit";
 import type { GatewayMovesParts } from "./endpoints/gateway/list-gateway-moves";
 import { catchUpWithGateway } from "./endpoints/gateway/catch-up-with-gateway";
 import type { GatewayEventUseCases } from "./endpoints/gateway/gateway-event-parts";
+import { customerEndpoints, sandboxCustomerEndpoints } from "./endpoints/customer/customer-endpoints";
+import { CUSTOMER_PAGES } from "./endpoints/customer/customer-parts";
 import { listGatewayMoves } from "./endpoints/gateway/list-gateway-moves";
 import { observePayment, type ObservationParts } from "./endpoints/gateway/observe-payment";
-import { receiveStripeEvent } from "./endpoints/gateway/receive-stripe-event";
+import { receiveStripeAccountEvent, receiveStripeEvent } from "./endpoints/gateway/receive-stripe-event";
+import type { OwnConsoleParts } from "../console/console-parts";
+import { mountConsole } from "../console/serving/mount-console";
 import type { Endpoint } from "./endpoints/endpoint";
 import type { WaitingReaders } from "./endpoints/events/waiting-readers";
 import { mount } from "./endpoints/mount";
@@ -25,7 +31,7 @@ import { showMetrics, type MetricsParts } from "./endpoints/service/show-metrics
 import { webhookEndpoints } from "./endpoints/webhooks/webhook-endpoints";
 import type { WebhookUseCases } from "./endpoints/webhooks/webhook-parts";
 import { openApiDocument } from "./openapi/openapi-document";
-import { errorHandler, routeNotFound } from "./problems/error-handler";
+import { errorHandler, logFailure, routeNotFound } from "./problems/error-handler";
 import { RequestError } from "./problems/request-error";
 import { authenticated } from "./requests/authentication";
 import { accessLog } from "./server/access-log";
@@ -36,18 +42,26 @@ export type HttpAppParts = PaymentWorld &
   ReviewParts &
   ObservationParts &
   LockParts &
+  AuditParts &
   ReadinessParts & {
     readonly authenticate: Pick<AuthenticateCaller, "execute">;
     readonly logger: Logger;
     /** Of the program, for `/openapi.json`. */
     readonly version: string;
     readonly readers: WaitingReaders;
+    /** Where this server is reached. */
+    readonly ownUrl: () => string;
+    /** Left out where nothing is traced. */
+    readonly traceRequests?: RequestHandler | undefined;
     /** These are left out where there are none, and then they have no routes. */
     readonly metrics?: MetricsParts["metrics"] | undefined;
     readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
     readonly webhooks?: WebhookUseCases | undefined;
     readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
+    /** Of live payments. Sandboxes have their own. */
+    readonly customerPages?: CustomerPages | undefined;
     readonly gatewayEvents?: GatewayEventUseCases | undefined;
+    readonly console?: OwnConsoleParts | undefined;
   };
 
 /** The whole HTTP interface, without a server around it. Each endpoint gets the middleware it needs and no more. */
@@ -61,6 +75,8 @@ export function createHttpApp(parts: HttpAppParts): Express {
     metrics,
     sandboxes,
     gatewayMoves,
+    customerPages,
+    ownUrl,
     version,
   } = parts;
   const app = express();
@@ -68,7 +84,9 @@ export function createHttpApp(parts: HttpAppParts): Express {
   app.disable("etag");
   app.set("query parser", "simple");
 
-  app.use(accessLog(logger, metrics === undefined ? undefined : requestHistogram(metrics)));
+  if (parts.traceRequests !== undefined) app.use(parts.traceRequests);
+  const histogram = metrics === undefined ? [] : [requestHistogram(metrics)];
+  app.use(accessLog(logger, [...histogram, ...(parts.console === undefined ? [] : [parts.console.recent])]));
   app.use((request, response, next) => {
     // As soon as this instance says that it goes: callers come back over a new connection, to another instance.
     if (!lifecycle.isReady) response.setHeader("Connection", "close");
@@ -82,7 +100,16 @@ export function createHttpApp(parts: HttpAppParts): Express {
   const knowCaller = authenticated(authenticate);
   const add = <Parts>(endpoints: readonly Endpoint<Parts>[], theirs: Parts) =>
     mount(app, endpoints, theirs, knowCaller);
-  const live: PaymentParts = { inWorld: (work) => work(parts), lockTimeouts, lifecycle, readers };
+  const waiting = { lockTimeouts, lifecycle, readers };
+  const telling = {
+    logFailure: (error: unknown, requestId: string) => logFailure(logger, error, requestId),
+  };
+  const live: PaymentParts = {
+    inWorld: (work) => work(parts),
+    ...waiting,
+    ...telling,
+    customerUrl: (path) => `${ownUrl()}${CUSTOMER_PAGES}${path}`,
+  };
   let json: string | undefined;
   const document = () => (json ??= JSON.stringify(openApiDocument(version)));
 
@@ -90,15 +117,24 @@ export function createHttpApp(parts: HttpAppParts): Express {
   const { webhooks } = parts;
   if (webhooks !== undefined) add(webhookEndpoints, { inWebhooks: (work) => work(webhooks), lifecycle });
   add(reviewEndpoints, parts);
-  if (sandboxes !== undefined) add(sandboxEndpoints, { sandboxes, lockTimeouts, lifecycle, readers });
+  if (sandboxes !== undefined) {
+    add(sandboxEndpoints, { sandboxes, ...waiting, ...telling, ownUrl });
+    add(sandboxCustomerEndpoints, { sandboxes, ownUrl });
+  }
+  if (customerPages !== undefined) {
+    add(customerEndpoints, { inWorld: (_ids, work) => work({ ...parts, customerPages }), ownUrl });
+  }
+  add([listAudit], parts);
   add([listLocks], parts);
   if (gatewayMoves !== undefined) add([listGatewayMoves], { gatewayMoves });
   add([observePayment], parts);
-  const { receiveGatewayEvent, catchUp } = parts.gatewayEvents ?? {};
+  const { receiveGatewayEvent, receiveAccountEvent, catchUp } = parts.gatewayEvents ?? {};
   if (receiveGatewayEvent !== undefined) add([receiveStripeEvent], { receiveGatewayEvent });
+  if (receiveAccountEvent !== undefined) add([receiveStripeAccountEvent], { receiveAccountEvent });
   if (catchUp !== undefined) add([catchUpWithGateway], { catchUp });
   add(serviceEndpoints, { ...parts, document });
   mountDocsFiles(app);
+  if (parts.console !== undefined) mountConsole(app, { ...parts, ...parts.console });
   if (metrics !== undefined) {
     downGauge(metrics, parts.readiness);
     add([showMetrics], { metrics });

@@ -10,7 +10,7 @@ import { parseIdempotencyKey, type PaymentId } from "../../../src/domain/identif
 import { money, parseCurrency } from "../../../src/domain/money";
 import type { OperationKind } from "../../../src/domain/payment/operation";
 import { describeOnEveryStore, type OpenWorld } from "../../support/worlds/every-store";
-import type { PaymentsWorld } from "../../support/worlds/payments-world";
+import { codeOf, type PaymentsWorld } from "../../support/worlds/payments-world";
 
 /**
  * What becomes of a save whose answer is lost: it is stored, it never arrives, it arrives when everybody has been
@@ -204,6 +204,31 @@ describeOnEveryStore("answers of the store that are lost", (openStore) => {
         await store.recovers();
       }
     });
+  });
+
+  describe("that a request did not reach the gateway", () => {
+    const unreached = { outcome: "not_sent", reason: "connection refused" } as const;
+
+    test.each([
+      ["stored", false, "gateway_unavailable"],
+      ["gone", false, "service_unavailable"],
+      ["late", false, "service_unavailable"],
+      ["stored", true, "service_unavailable"],
+    ] as const)(
+      "is never told as an outcome that follows: %s, with reads down %s, is %s",
+      async (fate, takesReadsDown, code) => {
+        const { world, store } = await open();
+        const id = await world.authorize();
+        store.loses(["none lost", fate], takesReadsDown);
+        world.gateway.next("capture", async () => unreached);
+        expect(await codeOf(world.capture(id, "k"))).toBe(code);
+        await store.recovers();
+        world.clock.advance(10_000);
+        await world.reconcile();
+        expect((await world.capture(id, "k")).operation.status).toBe("succeeded");
+        expect(await world.timesMoved(id, "capture")).toBe(1);
+      },
+    );
   });
 
   describe("a verdict", () => {

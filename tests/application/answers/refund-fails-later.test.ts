@@ -384,8 +384,7 @@ describe("at Stripe", () => {
     stripe.standIn.timePasses();
     const sent = stripe.standIn.requests.length;
     expect(results(await world.observe(id))).toEqual([
-      // Stripe shows a captured intent, whatever captured it.
-      "authorize: inconclusive",
+      "authorize: agrees",
       "capture: agrees",
       "refund: agrees",
       "refund: corrected",

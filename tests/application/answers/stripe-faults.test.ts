@@ -152,6 +152,7 @@ test(
       "lapsed",
       "captured_elsewhere",
       "refused",
+      "undecided_then_refused",
     ];
     for (const kind of kinds) {
       for (const fault of stripeFaults.filter((candidate) => !lasting.includes(candidate))) {

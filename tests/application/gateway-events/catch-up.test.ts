@@ -13,11 +13,8 @@ beforeEach(() => {
   world = new HintsWorld();
 });
 
-const statusOf = async (id: PaymentId) => (await world.payments.payment(id)).facts.status;
 const refundsOf = async (id: PaymentId) =>
-  (await world.payments.payment(id)).facts.operations
-    .filter(({ kind }) => kind === "refund")
-    .map(({ status }) => status);
+  (await world.operationsOf(id)).filter((operation) => operation.startsWith("refund"));
 /** As the server does it, every few seconds. */
 const catchUp = async () => {
   const report = await world.catchUp.execute(EVERY_MS);
@@ -42,11 +39,11 @@ describe("without webhooks", () => {
       world.standIn.timePasses();
       world.payments.clock.advance(HOUR_MS / 2);
     }
-    expect(await statusOf(day[0]!.lost)).toBe("authorized");
+    expect(await world.statusOf(day[0]!.lost)).toBe("authorized");
     const requests = await world.requestsOf(catchUp);
     for (const { lost, refunded } of day) {
-      expect(await statusOf(lost)).toBe("captured");
-      expect(await refundsOf(refunded)).toEqual(["failed"]);
+      expect(await world.statusOf(lost)).toBe("captured");
+      expect(await refundsOf(refunded)).toEqual(["refund failed"]);
     }
     expect(requests.filter((request) => request.startsWith("POST"))).toEqual([]);
     expect(requests.filter((request) => request === "GET /v1/events").length).toBeGreaterThan(1);
@@ -72,13 +69,13 @@ describe("without webhooks", () => {
     world.payments.clock.advance(5 * MINUTE_MS);
     const other = await world.payments.captured(CARD);
     await catchUp();
-    expect(await statusOf(other)).toBe("captured");
+    expect(await world.statusOf(other)).toBe("captured");
     // It has happened before what was seen last.
     events.now = () => failedAt;
     world.standIn.timePasses();
     world.payments.clock.advance(EVERY_MS);
     await catchUp();
-    expect(await refundsOf(id)).toEqual(["failed"]);
+    expect(await refundsOf(id)).toEqual(["refund failed"]);
   });
 
   it("what is read again because of the overlap is asked about once", async () => {

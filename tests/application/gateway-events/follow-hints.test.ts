@@ -1,7 +1,5 @@
 import { PaymentError } from "../../../src/domain/payment/errors";
-import type { PaymentId } from "../../../src/domain/identifiers";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
-import { Gate } from "../../support/fakes/gate";
 import type { StripeEvent } from "../../support/stripe-stand-in/stripe-events";
 import { HintsWorld } from "../../support/worlds/hints/hints-world";
 
@@ -13,9 +11,6 @@ beforeEach(() => {
   world = new HintsWorld({ locks: new MemoryLockProvider() });
 });
 
-const statusOf = async (id: PaymentId) => (await world.payments.payment(id)).facts.status;
-const operationsOf = async (id: PaymentId) =>
-  (await world.payments.payment(id)).facts.operations.map(({ kind, status }) => `${kind} ${status}`);
 const eventsOfType = (type: string) => world.events.filter((event) => event.type === type);
 const moneyMoves = (requests: readonly string[]) => requests.filter((request) => request.startsWith("POST"));
 
@@ -28,11 +23,11 @@ describe("a hint", () => {
     const id = await world.payments.authorize(CARD);
     world.standIn.arm("capture", "silent_after_acting");
     await world.payments.capture(id, "c");
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture unknown"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture unknown"]);
     await deliverAll();
     const requests = await world.requestsOf(() => world.work.drain());
     expect(moneyMoves(requests)).toEqual([]);
-    expect(await statusOf(id)).toBe("captured");
+    expect(await world.statusOf(id)).toBe("captured");
     const events = await world.payments.context.payments.events(id);
     expect(events?.find(({ type }) => type === "capture.succeeded")?.data["by"]).toEqual({
       gatewayEvent: true,
@@ -42,10 +37,59 @@ describe("a hint", () => {
   it("settles an authorization whose reference never arrived, by the label that it was made with", async () => {
     world.standIn.arm("authorize", "silent_after_acting");
     const id = await world.payments.authorize(CARD);
-    expect(await operationsOf(id)).toEqual(["authorize unknown"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize unknown"]);
     await deliverAll();
     await world.work.drain();
-    expect(await statusOf(id)).toBe("authorized");
+    expect(await world.statusOf(id)).toBe("authorized");
+  });
+
+  it("settles what Stripe has taken and decides later, at once and without sending", async () => {
+    const id = await world.payments.authorize(CARD);
+    world.standIn.arm("capture", "undecided");
+    await world.payments.capture(id, "c");
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture pending"]);
+    await deliverAll();
+    await world.work.drain();
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture pending"]);
+    world.standIn.timePasses();
+    await deliverAll(eventsOfType("payment_intent.succeeded"));
+    const requests = await world.requestsOf(() => world.work.drain());
+    expect(moneyMoves(requests)).toEqual([]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded"]);
+  });
+
+  it("settles an authorization that Stripe has decided about later", async () => {
+    world.standIn.arm("authorize", "undecided_then_refused");
+    const id = await world.payments.authorize(CARD);
+    expect(await world.operationsOf(id)).toEqual(["authorize pending"]);
+    world.standIn.timePasses();
+    await deliverAll(eventsOfType("payment_intent.payment_failed"));
+    await world.work.drain();
+    expect(await world.statusOf(id)).toBe("declined");
+  });
+
+  it("tells of a pending refund that has failed, and another key refunds again", async () => {
+    const id = await world.payments.captured(CARD);
+    world.standIn.arm("refund", "undecided_then_refused");
+    await world.payments.refund(id, "r");
+    const [refund] = world.standIn.world.refunds;
+    // It waits for the customer, as refunds of some payment methods do.
+    refund!.status = "requires_action";
+    world.payments.clock.advance(3_000);
+    expect((await world.payments.refund(id, "r")).operation).toMatchObject({
+      status: "pending",
+      gatewayReference: refund!.id,
+    });
+    world.standIn.timePasses();
+    await deliverAll(eventsOfType("refund.failed"));
+    const requests = await world.requestsOf(() => world.work.drain());
+    expect(moneyMoves(requests)).toEqual([]);
+    expect(await world.operationsOf(id)).toEqual([
+      "authorize succeeded",
+      "capture succeeded",
+      "refund failed",
+    ]);
+    expect((await world.payments.refund(id, "r2")).operation.status).toBe("succeeded");
   });
 
   it("corrects a refund that has failed after it had succeeded", async () => {
@@ -56,7 +100,11 @@ describe("a hint", () => {
     await deliverAll(eventsOfType("refund.failed"));
     const requests = await world.requestsOf(() => world.work.drain());
     expect(moneyMoves(requests)).toEqual([]);
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded", "refund failed"]);
+    expect(await world.operationsOf(id)).toEqual([
+      "authorize succeeded",
+      "capture succeeded",
+      "refund failed",
+    ]);
   });
 
   it("shows a dispute, and what others have refunded in the dashboard", async () => {
@@ -69,7 +117,7 @@ describe("a hint", () => {
     world.standIn.world.refundInDashboard(authorizationReference ?? "", 250);
     await deliverAll(eventsOfType("refund.created"));
     await world.work.drain();
-    expect(await operationsOf(id)).toContain("refund succeeded");
+    expect(await world.operationsOf(id)).toContain("refund succeeded");
   });
 
   it("of what nobody did never sends a key again, nor uses up the schedule, however often it comes", async () => {
@@ -99,7 +147,7 @@ describe("a hint", () => {
     world.standIn.timePasses();
     await deliverAll();
     await world.work.drain();
-    expect(await operationsOf(id)).toContain("refund succeeded");
+    expect(await world.operationsOf(id)).toContain("refund succeeded");
   });
 
   it("ends a review when Stripe says what became of it", async () => {
@@ -111,11 +159,11 @@ describe("a hint", () => {
       world.payments.clock.advance(8 * 3_600_000);
       await world.payments.reconcile();
     }
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture needs_review"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture needs_review"]);
     world.standIn.timePasses();
     await deliverAll(eventsOfType("payment_intent.succeeded"));
     await world.work.drain();
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded"]);
   });
 
   it("says nothing that gets into the payment: an event full of lies ends where asking ends", async () => {
@@ -166,22 +214,15 @@ describe("a hint", () => {
 describe("a hint beside our own request", () => {
   it("that comes before the answer waits until the request is over, and changes nothing then", async () => {
     const id = await world.payments.authorize(CARD);
-    const gate = new Gate();
-    const reached = new Gate();
-    world.payments.gateway.next("capture", async (real) => {
-      const answer = await real();
-      reached.open();
-      await gate.passed;
-      return answer;
-    });
+    const answer = world.payments.gateway.holdsBack("capture");
     const capturing = world.payments.capture(id, "c");
-    await reached.passed;
+    await answer.carriedOut;
     // Stripe has captured, and says so, and our request does not know it yet.
     await deliverAll(eventsOfType("payment_intent.succeeded"));
     await world.work.drain();
     expect(world.outcomes).toEqual(["busy"]);
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture started"]);
-    gate.open();
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture started"]);
+    answer.letGo();
     expect((await capturing).operation.status).toBe("succeeded");
     const settled = await world.payments.payment(id);
     world.payments.clock.advance(500);
@@ -192,27 +233,20 @@ describe("a hint beside our own request", () => {
 
   it("whose answer is lost afterwards settles it within a second", async () => {
     const id = await world.payments.authorize(CARD);
-    const gate = new Gate();
-    const reached = new Gate();
-    world.payments.gateway.next("capture", async (real) => {
-      await real();
-      reached.open();
-      await gate.passed;
-      return { outcome: "unknown", reason: "timeout" };
-    });
+    const answer = world.payments.gateway.holdsBack("capture", { outcome: "unknown", reason: "timeout" });
     const capturing = world.payments.capture(id, "c");
-    await reached.passed;
+    await answer.carriedOut;
     await deliverAll();
     for (let n = 0; n < 8; n += 1) {
       await world.work.drain();
       world.payments.clock.advance(500);
     }
-    gate.open();
+    answer.letGo();
     await capturing;
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture unknown"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture unknown"]);
     world.payments.clock.advance(500);
     await world.work.drain();
-    expect(await operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded"]);
+    expect(await world.operationsOf(id)).toEqual(["authorize succeeded", "capture succeeded"]);
   });
 
   it("that comes during the section of a request that then asks itself is no second question about it", async () => {
@@ -220,20 +254,13 @@ describe("a hint beside our own request", () => {
     world.standIn.arm("capture", "silent_after_acting");
     await world.payments.capture(id, "c");
     world.payments.clock.advance(10_000);
-    const gate = new Gate();
-    const reached = new Gate();
-    world.payments.gateway.next("find", async (real) => {
-      const answer = await real();
-      reached.open();
-      await gate.passed;
-      return answer;
-    });
+    const answer = world.payments.gateway.holdsBack("find");
     const repeated = world.payments.capture(id, "c");
-    await reached.passed;
+    await answer.carriedOut;
     await deliverAll();
     await world.work.drain();
     expect(world.outcomes).toEqual(["busy"]);
-    gate.open();
+    answer.letGo();
     expect((await repeated).operation.status).toBe("succeeded");
     world.payments.clock.advance(500);
     await world.work.drain();
@@ -246,23 +273,16 @@ describe("a hint beside our own request", () => {
     const id = await world.payments.captured(CARD);
     world.standIn.arm("refund", "fails_later");
     await world.payments.refund(id, "r");
-    const gate = new Gate();
-    const reached = new Gate();
-    world.payments.gateway.next("find", async (real) => {
-      const answer = await real();
-      reached.open();
-      await gate.passed;
-      return answer;
-    });
+    const answer = world.payments.gateway.holdsBack("find");
     await deliverAll();
     const draining = world.work.drain();
-    await reached.passed;
+    await answer.carriedOut;
     // What was seen is older than this.
     world.standIn.timePasses();
     await deliverAll(eventsOfType("refund.failed"));
-    gate.open();
+    answer.letGo();
     expect(await draining).toBe(2);
-    expect(await operationsOf(id)).toContain("refund failed");
+    expect(await world.operationsOf(id)).toContain("refund failed");
   });
 });
 
@@ -316,7 +336,7 @@ describe("a hint that cannot be followed yet", () => {
     world.payments.gateway.answersQuestions(null);
     world.payments.clock.advance(1_000);
     await world.work.drain();
-    expect(await statusOf(id)).toBe("captured");
+    expect(await world.statusOf(id)).toBe("captured");
   });
 
   it("because Stripe is silent about what has ended is tried again, too", async () => {
@@ -331,7 +351,7 @@ describe("a hint that cannot be followed yet", () => {
     world.payments.gateway.answersQuestions(null);
     world.payments.clock.advance(1_000);
     await world.work.drain();
-    expect(await operationsOf(id)).toContain("refund failed");
+    expect(await world.operationsOf(id)).toContain("refund failed");
   });
 
   it("because Stripe does not show the payment is tried again, and finds what others have done", async () => {
@@ -342,11 +362,11 @@ describe("a hint that cannot be followed yet", () => {
     world.payments.gateway.next("picture", async () => ({ outcome: "unknown", reason: "timeout" }));
     await world.work.drain();
     expect(world.outcomes).toEqual(["unanswered"]);
-    expect(await statusOf(id)).toBe("authorized");
+    expect(await world.statusOf(id)).toBe("authorized");
     world.payments.clock.advance(1_000);
     await world.work.drain();
     expect(world.outcomes).toEqual(["unanswered", "done"]);
-    expect(await statusOf(id)).toBe("captured");
+    expect(await world.statusOf(id)).toBe("captured");
   });
 
   it("about what Stripe has said in two ways leaves that to a person", async () => {

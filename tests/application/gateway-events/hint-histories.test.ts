@@ -5,15 +5,15 @@ import { SqliteHintStore } from "../../../src/infrastructure/persistence/sqlite/
 import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers/servers";
+import { isFullStorm, stormSeed } from "../../support/storms";
 import { size } from "../../support/test-size";
 import { HintsWorld } from "../../support/worlds/hints/hints-world";
 import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
 import { histories, live, scenarios, type Ending, type Scenario } from "./hint-histories";
 
-const isStorm = process.env["HOLDFAST_STORM"] === "full";
-const seed = 20_261_119;
+const seed = stormSeed(20_261_119);
 
-jest.setTimeout(isStorm ? 7_200_000 : size(600_000, 120_000));
+jest.setTimeout(isFullStorm ? 7_200_000 : size(600_000, 120_000));
 
 const endings = new Map<string, Promise<Ending>>();
 
@@ -45,7 +45,7 @@ async function livesEndAlike(
 
 describe("histories of hints, shuffled, doubled, late, forged and foreign", () => {
   test("histories of hints all end where asking alone ends, in memory", async () => {
-    const seen = await livesEndAlike(isStorm ? 100_000 : size(5_000, 200), () => new HintsWorld());
+    const seen = await livesEndAlike(isFullStorm ? 100_000 : size(5_000, 200), () => new HintsWorld());
     // They are no histories of nothing.
     expect(seen).toEqual(expect.arrayContaining(["authorized", "captured", "declined", "voided"]));
   });

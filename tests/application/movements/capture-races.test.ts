@@ -9,7 +9,10 @@ import { SqlitePaymentRepository } from "../../../src/infrastructure/persistence
 import { versionBlind } from "../../contracts/payment-repositories/version-blind-repository";
 import { codeOf, PaymentsWorld } from "../../support/worlds/payments-world";
 import { scheduled } from "../../support/worlds/scheduled";
+import { size } from "../../support/test-size";
 import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
+
+const RUNS = size(60, 25);
 
 type Guards = "all" | "version" | "indexes" | "none";
 interface OpenRepository {
@@ -76,7 +79,7 @@ describe("with the in-memory lock", () => {
         expect(answers[0]?.operation.status).toBe("succeeded");
         expect(world.gateway.calls).toEqual(["authorize", "capture"]);
       }),
-      { numRuns: 50 },
+      { numRuns: RUNS },
     );
   });
 
@@ -90,7 +93,7 @@ describe("with the in-memory lock", () => {
         expect(codes.sort()).toEqual([...Array<string>(5).fill("payment_already_captured"), "succeeded"]);
         expect(await scheduler.waitFor(world.timesCaptured(id))).toBe(1);
       }),
-      { numRuns: 50 },
+      { numRuns: RUNS },
     );
   });
 
@@ -130,7 +133,7 @@ describe("with the in-memory lock", () => {
         expect(await scheduler.waitFor(world.timesCaptured(id))).toBe(offsetMs < 0 ? 1 : 0);
         expect(world.errors).toEqual([]);
       }),
-      { numRuns: 50 },
+      { numRuns: RUNS },
     );
   });
 });
@@ -165,7 +168,7 @@ describe.each(Object.keys(stores))("with the lock switched off, on %s", (store) 
   test.each<Guards>(["all", "version", "indexes"])(
     "guards %s: at most one capture gets through",
     async (guards) => {
-      expect(await worstOf(guards, 60)).toBe(1);
+      expect(await worstOf(guards, RUNS)).toBe(1);
     },
   );
 

@@ -1,7 +1,6 @@
 import type { PictureAnswer } from "../../../src/application/ports/payment-gateway";
 import { StoreUnavailableError } from "../../../src/application/ports/payment-repository";
 import type { PaymentId } from "../../../src/domain/identifiers";
-import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
 import { openOperationOf, visibleStatus } from "../../../src/domain/payment/payment";
 import { isInReview, isRelease } from "../../../src/domain/payment/operation";
 import { detached } from "../../../src/infrastructure/locking/hold/reentrancy";
@@ -32,17 +31,6 @@ async function observed(world: PaymentsWorld, id: PaymentId): Promise<void> {
     [],
   );
   expect(await world.simulated.moves(id)).toEqual(moves);
-}
-
-/** From now on the gateway shows what it shows, changed so. */
-function showing(world: PaymentsWorld, change: Partial<GatewayPicture>): void {
-  const { gateway } = world;
-  const draw = gateway.picture;
-  gateway.picture = async (request) => {
-    const answer = await draw?.(request);
-    if (answer?.outcome !== "seen") throw new Error("nothing to change");
-    return { outcome: "seen", picture: { ...answer.picture, ...change } };
-  };
 }
 
 describeOnEveryStore("what others do at the gateway", (open) => {
@@ -83,7 +71,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
   test("when others act at the gateway, an authorization that it let go by itself has expired, and there is nothing to release", async () => {
     const world = await open();
     const id = await world.authorize();
-    showing(world, { authorization: "lapsed" });
+    world.gateway.shows({ authorization: "lapsed" });
     await observed(world, id);
     expect(visibleStatus(await world.payment(id))).toBe("expired");
     expect(openOperationOf(await world.payment(id))).toBeUndefined();
@@ -93,7 +81,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     const world = await open();
     const id = await world.authorize();
     const end = new Date(world.clock.now().getTime() + MINUTE);
-    showing(world, { authorizedUntil: end });
+    world.gateway.shows({ authorizedUntil: end });
     await observed(world, id);
     expect((await world.payment(id)).facts.expiresAt).toEqual(end);
     expect(await world.eventTypes(id)).toContain("payment.expiry_shortened");
@@ -132,13 +120,13 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     const world = await open();
     const id = await world.captured();
     const refund = { reference: "re_9", amount: 400n, operationId: null, reason: null } as const;
-    showing(world, { refunds: [{ ...refund, state: "pending" }] });
+    world.gateway.shows({ refunds: [{ ...refund, state: "pending" }] });
     await observed(world, id);
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountRefunded: 0n });
-    showing(world, { refunds: [{ ...refund, state: "succeeded" }] });
+    world.gateway.shows({ refunds: [{ ...refund, state: "succeeded" }] });
     await observed(world, id);
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountRefunded: 400n });
-    showing(world, { refunds: [{ ...refund, state: "failed", reason: "account_closed" }] });
+    world.gateway.shows({ refunds: [{ ...refund, state: "failed", reason: "account_closed" }] });
     await observed(world, id);
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountRefunded: 0n });
     expect((await world.payment(id)).facts.operations.at(-1)).toMatchObject({
@@ -147,6 +135,22 @@ describeOnEveryStore("what others do at the gateway", (open) => {
       failureReason: "account_closed",
     });
     expect((await world.eventTypes(id)).at(-1)).toBe("refund.failed");
+  });
+
+  test("when others act at the gateway, a movement of theirs that is shown with another amount later is reported as in review at once", async () => {
+    const world = await open();
+    const id = await world.captured();
+    const refund = { reference: "re_9", operationId: null, state: "succeeded", reason: null } as const;
+    world.gateway.shows({ refunds: [{ ...refund, amount: 50n }] });
+    await observed(world, id);
+    world.gateway.shows({ refunds: [{ ...refund, amount: 60n }] });
+    const { observations } = await world.observe(id);
+    expect(observations.at(-1)).toMatchObject({
+      operation: { kind: "refund", origin: "gateway", status: "succeeded" },
+      seen: { outcome: "mismatch", evidence: expect.stringContaining("60") },
+      result: "in_review",
+    });
+    expect((await world.observe(id)).observations.at(-1)).toMatchObject({ result: "in_review" });
   });
 
   test("when others act at the gateway, more refunded than was captured goes before a person, with both sides", async () => {
@@ -160,7 +164,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
       state: "succeeded",
       reason: null,
     } as const;
-    showing(world, { refunds: [too] });
+    world.gateway.shows({ refunds: [too] });
     await observed(world, id);
     expect(figuresOf(await world.payment(id))).toMatchObject({ amountRefunded: 800n });
     expect(await world.context.payments.countInReview()).toBe(1);
@@ -173,7 +177,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
   test("when others act at the gateway, another capture than the one that we recorded goes before a person, and is not counted beside it", async () => {
     const world = await open();
     const id = await world.captured();
-    showing(world, { captured: { reference: "ch_9", amount: 900n, operationId: null } });
+    world.gateway.shows({ captured: { reference: "ch_9", amount: 900n, operationId: null } });
     await observed(world, id);
     expect(figuresOf(await world.payment(id))).toMatchObject({ visibleStatus: "capturing" });
     expect(await kindsOf(world, id)).toEqual([
@@ -186,7 +190,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
     const world = await open();
     const id = await world.authorize();
     await world.void(id, "v");
-    showing(world, {
+    world.gateway.shows({
       authorization: "captured",
       captured: { reference: "ch_9", amount: 900n, operationId: null },
     });
@@ -199,7 +203,7 @@ describeOnEveryStore("what others do at the gateway", (open) => {
   test("when others act at the gateway, more captured than was authorized goes before a person", async () => {
     const world = await open();
     const id = await world.authorize();
-    showing(world, {
+    world.gateway.shows({
       authorization: "captured",
       captured: { reference: "ch_9", amount: 1_001n, operationId: null },
     });
@@ -243,6 +247,36 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     },
   );
 
+  test.each([
+    ["capture", "tok_capture_timeout_captured"],
+    ["void", "tok_void_timeout_captured"],
+    ["refund", "tok_refund_timeout_captured"],
+  ] as const)(
+    "a %s whose answer was lost, with %s, is asked about by its key where no picture comes",
+    async (kind, token) => {
+      const world = await open();
+      const id = kind === "refund" ? await world.captured(token) : await world.authorize(token);
+      expect((await world[kind](id, "k")).operation.status).toBe("unknown");
+      world.gateway.picture = async () => ({ outcome: "unknown", reason: "timeout" });
+      const { isPictured, observations } = await world.observe(id);
+      expect(isPictured).toBe(false);
+      expect(observations.at(-1)).toMatchObject({ seen: { outcome: "succeeded" }, result: "settled" });
+      expect(openOperationOf(await world.payment(id))).toBeUndefined();
+      await observed(world, id);
+      expect(await world.timesMoved(id, kind)).toBe(1);
+    },
+  );
+
+  test("an open capture is asked about by its key also where the picture fails only when it is drawn for the second time", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_capture_timeout_captured");
+    await world.capture(id, "k");
+    world.gateway.next("picture", (real) => real());
+    world.gateway.next("picture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    const { observations } = await world.observe(id);
+    expect(observations.at(-1)).toMatchObject({ seen: { outcome: "succeeded" }, result: "settled" });
+  });
+
   test("an authorization whose answer was lost is asked about by its key, because nothing else is known of it", async () => {
     const world = await open();
     const id = await world.authorize("tok_authorize_timeout_captured");
@@ -250,14 +284,18 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     expect(visibleStatus(await world.payment(id))).toBe("authorized");
   });
 
-  test.each(["tok_capture_timeout_not_captured", "tok_capture_late_60000", "tok_capture_processing"])(
-    "an open capture stays open while the gateway shows nothing of it, with %s, and is not sent again",
-    async (token) => {
+  test.each([
+    ["tok_capture_timeout_not_captured", "unknown"],
+    ["tok_capture_late_60000", "unknown"],
+    ["tok_capture_processing", "pending"],
+  ])(
+    "an open capture stays open while the gateway shows nothing of it, with %s as %s, and is not sent again",
+    async (token, status) => {
       const world = await open();
       const id = await world.authorize(token);
       await world.capture(id, "k");
       await observed(world, id);
-      expect(openOperationOf(await world.payment(id))).toMatchObject({ kind: "capture", status: "unknown" });
+      expect(openOperationOf(await world.payment(id))).toMatchObject({ kind: "capture", status });
     },
   );
 
@@ -338,7 +376,7 @@ describeOnEveryStore("two who observe at once", (open) => {
     const id = await world.authorize();
     await world.capture(id, "c", { amount: 400n });
     const refund = { reference: "re_9", amount: 400n, operationId: null, reason: null } as const;
-    showing(world, { refunds: [{ ...refund, state: "succeeded" }] });
+    world.gateway.shows({ refunds: [{ ...refund, state: "succeeded" }] });
     const { payments } = world.context;
     const save = payments.save.bind(payments);
     payments.save = async (payment, version) => {
@@ -375,10 +413,10 @@ describeOnEveryStore("two who observe at once", (open) => {
     const id = await world.captured();
     const refund = { reference: "re_9", amount: 400n, operationId: null } as const;
     const succeeded = { ...refund, state: "succeeded", reason: null } as const;
-    showing(world, { refunds: [succeeded] });
+    world.gateway.shows({ refunds: [succeeded] });
     await world.observe(id);
     const stale = world.gateway.picture;
-    showing(world, { refunds: [{ ...refund, state: "failed", reason: "account_closed" }] });
+    world.gateway.shows({ refunds: [{ ...refund, state: "failed", reason: "account_closed" }] });
     const fresh = world.gateway.picture;
     await world.observe(id);
     const before = await world.context.payments.find(id);

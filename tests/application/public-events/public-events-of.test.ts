@@ -3,10 +3,11 @@ import { publicEventTypes, publicEventWire } from "../../../src/application/publ
 import { publications } from "../../../src/application/public-events/which-events-are-public";
 import { publicEventsOf } from "../../../src/application/public-events/public-events-of";
 import { decideRefund, decideVoid } from "../../../src/domain/payment/decide-movement";
-import { observe } from "../../../src/domain/payment/observation";
+import { observe } from "../../../src/domain/payment/picture/observation";
 import type { Payment } from "../../../src/domain/payment/payment";
 import { restored } from "../../../src/domain/payment/restored";
 import { resolveReview, stillInReview } from "../../../src/domain/payment/review";
+import { applyVerdict } from "../../../src/domain/payment/settlement";
 import { stillUnknown } from "../../../src/domain/payment/waiting";
 import {
   after,
@@ -44,6 +45,12 @@ function refunding(payment = stored(capturedPayment())): Payment {
   return stored(begunBy(decideRefund(payment, begin(), {}, step())).payment);
 }
 
+/** The gateway has taken what is open. */
+function pending(payment: Payment, ms = 0): Payment {
+  const now = after(ms, payment.facts.updatedAt);
+  return applyVerdict(payment, openOperation(payment).id, { outcome: "pending" }, step(now));
+}
+
 describe("what the world is told", () => {
   it.each<[string, () => Payment, readonly string[]]>([
     ["an intent", () => capturingPayment(stored(authorizedPayment())), []],
@@ -57,6 +64,9 @@ describe("what the world is told", () => {
     ["a declined capture", () => settled(stored(capturingPayment()), declines()), ["capture.failed"]],
     ["a void", () => settled(voiding(), succeeds()), ["payment.voided"]],
     ["a declined void", () => settled(voiding(), declines()), ["void.failed"]],
+    ["an order that is decided later", () => pending(refunding()), ["operation.pending"]],
+    ["the same asked about again", () => pending(stored(pending(refunding())), 5 * 60_000), []],
+    ["a release that is decided later", () => pending(stored(expiredPayment())), []],
     ["a refund", () => settled(refunding(), succeeds("re_1")), ["payment.refunded"]],
     ["a declined refund", () => settled(refunding(), declines()), ["refund.failed"]],
     ["an expiry", () => expiredPayment(stored(authorizedPayment())), ["payment.expired"]],

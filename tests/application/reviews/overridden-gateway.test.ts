@@ -2,7 +2,6 @@ import { settleOperation } from "../../../src/application/operations/settle-oper
 import type { OperationId, PaymentId } from "../../../src/domain/identifiers";
 import { isRelease, type OperationKind } from "../../../src/domain/payment/operation";
 import { openOperationOf, operationOf } from "../../../src/domain/payment/payment";
-import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { figuresOf } from "../../support/worlds/payments";
 import { describeOnEveryStore } from "../../support/worlds/every-store";
@@ -14,17 +13,6 @@ async function lastOf(world: PaymentsWorld, id: PaymentId, kind: OperationKind):
   const found = (await world.payment(id)).facts.operations.findLast((one) => one.kind === kind);
   if (found === undefined) throw new Error(`no ${kind}`);
   return found.id;
-}
-
-/** From now on the gateway shows what it shows, changed so. */
-function showing(world: PaymentsWorld, change: Partial<GatewayPicture>): void {
-  const { gateway } = world;
-  const draw = gateway.picture;
-  gateway.picture = async (request) => {
-    const answer = await draw?.(request);
-    if (answer?.outcome !== "seen") throw new Error("nothing to change");
-    return { outcome: "seen", picture: { ...answer.picture, ...change } };
-  };
 }
 
 /** Insists on the verdict, which is refused without a reason, and checks that observing leaves it at that. */
@@ -149,7 +137,7 @@ describeOnEveryStore("what a person has decided against the gateway stays decide
       state: "succeeded",
       reason: null,
     } as const;
-    showing(world, { refunds: [too] });
+    world.gateway.shows({ refunds: [too] });
     await world.observe(id);
     expect(await world.context.payments.countInReview()).toBe(1);
     await world.review(await lastOf(world, id, "capture"), { outcome: "moved", overrideReason });

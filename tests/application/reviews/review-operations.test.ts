@@ -103,6 +103,7 @@ describe("a verdict", () => {
       code: "capture_declined",
       replayed: true,
       facts: { reason: "decided in review" },
+      message: "The capture did not happen: an operator decided so in review.",
     });
   });
 

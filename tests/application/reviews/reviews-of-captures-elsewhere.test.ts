@@ -37,6 +37,7 @@ describeOnEveryStore("a review of a capture beside one of others", (open) => {
     await expect(world.review(capture, { outcome: "moved" })).rejects.toMatchObject({
       code: "review_contradicts_gateway",
       facts: { operationId: capture, outcome: "moved", gateway: { answer: "mismatch" } },
+      message: expect.stringMatching(/just answered mismatch \(.*1000 minor units.*\)\. .*--override\.$/),
     });
     expect(await world.context.payments.find(id)).toEqual(before);
     expect(await world.eventTypes(id)).toEqual(events);
@@ -49,6 +50,38 @@ describeOnEveryStore("a review of a capture beside one of others", (open) => {
     await world.review(review.capture, { outcome: "not_moved" });
     await expectTheirsToCount(world, review);
     expect(await codeOf(world.refund(review.id, "r", { amount: 1_000n }))).toBe("succeeded");
+  });
+
+  test("the verdict that ours moved is refused, and changes nothing, where the view of the payment shows only theirs; an override keeps it", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_captured_elsewhere_0");
+    world.gateway.next("capture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    await world.capture(id, "c");
+    await world.observe(id);
+    const capture = openOperationOf(await world.payment(id))!.id;
+    const before = await world.context.payments.find(id);
+    const ownReference = async () => ({ outcome: "succeeded", reference: "ours" }) as const;
+
+    world.gateway.next("find", ownReference);
+    await expect(world.review(capture, { outcome: "moved" })).rejects.toMatchObject({
+      code: "review_contradicts_gateway",
+      facts: {
+        ...{ operationId: capture, outcome: "moved" },
+        gateway: {
+          answer: "mismatch",
+          evidence: expect.stringContaining("captured under no operation of ours"),
+        },
+      },
+    });
+    expect(await world.context.payments.find(id)).toEqual(before);
+
+    world.gateway.next("find", ownReference);
+    await world.review(capture, { outcome: "moved", overrideReason: "the dashboard is wrong" });
+    await world.observe(id);
+    expect(operationOf(await world.payment(id), capture)).toMatchObject({
+      status: "succeeded",
+      conflicted: false,
+    });
   });
 
   test("theirs is counted by a later observation if the gateway showed nothing when the verdict was given", async () => {

@@ -1,3 +1,4 @@
+import { anAct } from "../../support/an-act";
 import { randomUUID } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { webhookLimits, type WebhookLimits } from "../../../src/application/webhooks/webhook-limits";
@@ -161,7 +162,7 @@ describe("delivering webhooks", () => {
     world.publish();
     await world.dispatch.drain();
     expect(verified(old)).toBe(true);
-    const { secret: fresh } = await world.endpoints.rotateSecret(endpoint.id, ACME, 3_600);
+    const { secret: fresh } = await world.endpoints.rotateSecret(endpoint.id, ACME, 3_600, anAct);
     world.publish();
     await world.advance(HOUR_MS - 1);
     expect([verified(old), verified(fresh)]).toEqual([true, true]);
@@ -233,7 +234,7 @@ describe("delivering webhooks", () => {
 
   it("signs with the new secret alone where the one before it does not open", async () => {
     const { endpoint, url } = await world.endpoint();
-    const { secret } = await world.endpoints.rotateSecret(endpoint.id, ACME, 3_600);
+    const { secret } = await world.endpoints.rotateSecret(endpoint.id, ACME, 3_600, anAct);
     const { secrets } = (await world.store.endpoints.find(endpoint.id))!;
     const sealedElsewhere = new WebhookWorld().context.secrets.seal("whsec_", "elsewhere");
     const previous = { ...secrets.previous!, sealed: sealedElsewhere };
@@ -253,7 +254,7 @@ describe("delivering webhooks", () => {
     const [oldKey, newKey] = [world.keys, new WebhookWorld().keys];
     const during = new WebhookWorld({ store: world.store, clock: world.clock });
     during.keys = `${newKey},${oldKey}`;
-    const { secret: fresh } = await during.endpoints.rotateSecret(endpoint.id, ACME, 3_600);
+    const { secret: fresh } = await during.endpoints.rotateSecret(endpoint.id, ACME, 3_600, anAct);
     const afterwards = new WebhookWorld();
     afterwards.keys = newKey;
     const dispatch = new DispatchWebhooks({ ...world.context, secrets: afterwards.context.secrets });
@@ -285,8 +286,8 @@ describe("delivering webhooks", () => {
       const [, made] = await Promise.all([world.dispatch.drain(), world.endpoint({ types: [] })]);
       await Promise.all([
         world.dispatch.drain(),
-        world.endpoints.change(made.endpoint.id, ACME, { types: null }),
-        world.endpoints.delete(made.endpoint.id, ACME).catch(() => {}),
+        world.endpoints.change(made.endpoint.id, ACME, { types: null }, anAct),
+        world.endpoints.delete(made.endpoint.id, ACME, anAct).catch(() => {}),
       ]);
     }
     await world.dispatch.drain();
@@ -380,11 +381,11 @@ describe("what was taken ahead of time", () => {
 
   it("does not go to an endpoint that was disabled meanwhile, and waits until it is enabled again", async () => {
     const { world, made, open, draining } = await behindSlow();
-    await world.endpoints.change(made.endpoint.id, ACME, { enabled: false });
+    await world.endpoints.change(made.endpoint.id, ACME, { enabled: false }, anAct);
     open.release();
     await draining;
     expect(world.receivers.to(made.url)).toHaveLength(4);
-    await world.endpoints.change(made.endpoint.id, ACME, { enabled: true });
+    await world.endpoints.change(made.endpoint.id, ACME, { enabled: true }, anAct);
     await world.dispatch.drain();
     expect(world.receivers.to(made.url)).toHaveLength(EVENTS);
   });
@@ -392,8 +393,8 @@ describe("what was taken ahead of time", () => {
   it("goes where its endpoint is now, signed by the secret of now", async () => {
     const { world, made, open, draining } = await behindSlow();
     const url = "https://moved.example.com/";
-    await world.endpoints.change(made.endpoint.id, ACME, { url });
-    const { secret } = await world.endpoints.rotateSecret(made.endpoint.id, ACME, 0);
+    await world.endpoints.change(made.endpoint.id, ACME, { url }, anAct);
+    const { secret } = await world.endpoints.rotateSecret(made.endpoint.id, ACME, 0, anAct);
     open.release();
     await draining;
     expect(world.receivers.to(url)).toHaveLength(EVENTS - 4);

@@ -27,8 +27,16 @@ export function describeApiKeyStore(name: string, make: () => Promise<ApiKeyStor
 
     it("a store of API keys gives back a key by the hash of its secret, and never the hash", async () => {
       const { secretHash, ...shown } = key({ operator: true, name: "till 3" });
-      expect(await store.create({ ...shown, secretHash })).toEqual({ ...shown, revokedAt: null });
-      expect(await store.findBySecretHash(secretHash)).toEqual({ ...shown, revokedAt: null });
+      expect(await store.create({ ...shown, secretHash })).toEqual({
+        ...shown,
+        revokedAt: null,
+        lastUsedAt: null,
+      });
+      expect(await store.findBySecretHash(secretHash)).toEqual({
+        ...shown,
+        revokedAt: null,
+        lastUsedAt: null,
+      });
       expect(JSON.stringify(await store.list())).not.toContain(secretHash);
     });
 
@@ -45,6 +53,23 @@ export function describeApiKeyStore(name: string, make: () => Promise<ApiKeyStor
       expect(await store.revoke(made.id, after(2))).toMatchObject({ revokedAt: after(1) });
       expect(await store.findBySecretHash(made.secretHash)).toBeNull();
       expect((await store.list()).map(({ revokedAt }) => revokedAt)).toEqual([after(1)]);
+    });
+
+    it("a store of API keys keeps the latest use of each key, in whichever order uses are noted", async () => {
+      const [used, other] = [key(), key()];
+      await store.create(used);
+      await store.create(other);
+      await store.noteUse(used.id, after(2));
+      await store.noteUse(used.id, after(1));
+      await store.noteUse(randomUUID(), after(3));
+      const uses = new Map((await store.list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
+      expect(uses).toEqual(
+        new Map([
+          [used.id, after(2)],
+          [other.id, null],
+        ]),
+      );
+      expect(await store.findBySecretHash(used.secretHash)).toMatchObject({ revokedAt: null });
     });
 
     it("revokes nothing under an unknown id", async () => {

@@ -1,8 +1,10 @@
 import { RememberedApiKeys } from "../../../src/infrastructure/persistence/remembered-api-keys";
 import { SqlApiKeyStore } from "../../../src/infrastructure/persistence/sql/sql-api-key-store";
+import { SqlConsoleSessionStore } from "../../../src/infrastructure/persistence/sql/sql-console-session-store";
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../support/servers/servers";
 import { describeApiKeyStore } from "./api-key-store-contract";
+import { describeConsoleSessionStore } from "./console-session-store-contract";
 
 // Each test makes the whole schema, on a server that others use, too.
 jest.setTimeout(30_000);
@@ -11,6 +13,12 @@ describeWithPostgresSchemas("API keys in PostgreSQL", (server) => {
   describeApiKeyStore("SqlApiKeyStore on PostgreSQL", async () => {
     const postgres = await migratedPostgres(server.url);
     return { store: new SqlApiKeyStore(postgres), close: () => postgres.close() };
+  });
+
+  describeConsoleSessionStore("SqlConsoleSessionStore on PostgreSQL", async () => {
+    const postgres = await migratedPostgres(server.url);
+    const [keys, sessions] = [new SqlApiKeyStore(postgres), new SqlConsoleSessionStore(postgres)];
+    return { keys, sessions, close: () => postgres.close() };
   });
 
   describeApiKeyStore("RememberedApiKeys", async () => {

@@ -194,6 +194,55 @@ export function describeHintStore(name: string, make: () => Promise<HintStoreHar
       });
     });
 
+    describe("an account", () => {
+      it("has hints and events of its own, whatever another account calls so", async () => {
+        const common = hint("pi_1");
+        const inAcme = { ...common, account: "acct_acme", labelled: SOME_PAYMENT };
+        const inZoo = { ...common, account: "acct_zoo" };
+        expect(await store.receive([common, inAcme, inZoo], NOON)).toBe(3);
+        expect(await elsewhere.receive([inAcme, inZoo, common], NOON)).toBe(0);
+        const claimed = await claim();
+        expect(claimed.map(({ account, labelled }) => [account, labelled]).sort()).toEqual(
+          [
+            [undefined, null],
+            ["acct_acme", SOME_PAYMENT],
+            ["acct_zoo", null],
+          ].sort(),
+        );
+        for (const one of claimed)
+          await store.settle("here", one, one.account === "acct_acme" ? { dueAt: NOON, attempts: 1 } : null);
+        expect(await only()).toMatchObject({ account: "acct_acme", reference: "pi_1", attempts: 1 });
+      });
+
+      it("that has a new event keeps what others were told of the same authorization as it was", async () => {
+        await store.receive([hint("pi_1")], NOON);
+        const lent = await only();
+        await elsewhere.receive([{ ...hint("pi_1"), account: "acct_acme" }], after(1));
+        await store.settle("here", lent, null);
+        const left = await only({ now: after(1) });
+        expect(left).toMatchObject({ account: "acct_acme", revision: 1 });
+      });
+
+      it("is dropped and forgotten with the others", async () => {
+        for (let n = 0; n < 3; n += 1)
+          await store.receive([{ ...hint("pi_1"), account: `acct_${n}` }], after(n));
+        expect(await store.tend({ seenBefore: after(9), mostHints: 1, limit: MANY })).toBe(2);
+        expect(await only({ now: after(9) })).toMatchObject({ account: "acct_2" });
+      });
+
+      it("is caught up with as far as its own list was read", async () => {
+        await store.caughtUp(after(1_000), "acct_acme");
+        expect(await elsewhere.caughtUpTo("acct_acme")).toEqual(after(1_000));
+        await elsewhere.caughtUp(NOON, "acct_acme");
+        expect(await store.caughtUpTo("acct_acme")).toEqual(after(1_000));
+        expect(await store.caughtUpTo("acct_zoo")).toBeNull();
+        expect(await store.beginCatchUp(NOON, 1)).toEqual({ caughtUpTo: null });
+        await store.caughtUp(after(5));
+        expect(await store.caughtUpTo("acct_acme")).toEqual(after(1_000));
+        expect(await store.beginCatchUp(after(10), 1)).toEqual({ caughtUpTo: after(5) });
+      });
+    });
+
     describe("catching up", () => {
       it("is begun by one instance, and by none before the interval is over", async () => {
         const at = [store, elsewhere, store, elsewhere];

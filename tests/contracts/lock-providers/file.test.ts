@@ -10,7 +10,17 @@ describe.each(["kernel", "exclusive-create"] as const)("in %s mode", (mode) => {
     { describe, it },
     {
       name: "FileLockProvider",
-      layers: ["lends", "keeps callers apart", "keeps processes apart"],
+      layers: [
+        "lends",
+        "hands out",
+        "keeps callers apart",
+        "can be tried",
+        "keeps for a while",
+        "elects",
+        "lends slots",
+        "keeps processes apart",
+        "keeps slots apart",
+      ],
       open: async () => {
         const directory = mkdtempSync(join(tmpdir(), "holdfast-file-contract-"));
         const locks = new FileLockProvider(directory, { mode });

@@ -5,7 +5,15 @@ describeLockProvider(
   { describe, it },
   {
     name: "MemoryLockProvider",
-    layers: ["lends", "keeps callers apart"],
+    layers: [
+      "lends",
+      "hands out",
+      "keeps callers apart",
+      "can be tried",
+      "keeps for a while",
+      "elects",
+      "lends slots",
+    ],
     open: () => {
       const locks = new MemoryLockProvider();
       return { locks, leftovers: () => locks.size };

@@ -6,7 +6,17 @@ describeLockProvider(
   { describe, it },
   {
     name: "LinedLockProvider over a reference backend",
-    layers: ["lends", "keeps callers apart", "honours its lease"],
+    layers: [
+      "lends",
+      "hands out",
+      "keeps callers apart",
+      "can be tried",
+      "keeps for a while",
+      "elects",
+      "lends slots",
+      "honours its lease",
+      "honours the lease of a slot",
+    ],
     open: () => {
       const server = new FakeLockServer();
       const backend = server.backend();

@@ -10,7 +10,18 @@ describeLockProvider(
   { describe, it },
   {
     name: `${LeaseLockProvider.name} on records in memory`,
-    layers: ["lends", "keeps callers apart", "honours its lease", "serves in turn"],
+    layers: [
+      "lends",
+      "hands out",
+      "keeps callers apart",
+      "can be tried",
+      "keeps for a while",
+      "elects",
+      "lends slots",
+      "honours its lease",
+      "honours the lease of a slot",
+      "serves in turn",
+    ],
     open: () => {
       const records = new MemoryLeaseRecordStore();
       const providers = [new LeaseLockProvider(records, { lease, adapter: "memory" })];

@@ -4,7 +4,7 @@ import { failedTests } from "../../support/failed-contract-tests";
 
 const open = () => ({ locks: new NoOpLockProvider() });
 
-describeLockProvider({ describe, it }, { name: "NoOpLockProvider", layers: ["lends"], open });
+describeLockProvider({ describe, it }, { name: "NoOpLockProvider", layers: ["lends", "hands out"], open });
 
 it("NoOpLockProvider fails the layer that it does not claim", async () => {
   const failed = await failedTests("keeps callers apart", open);

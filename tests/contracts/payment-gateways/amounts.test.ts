@@ -61,7 +61,7 @@ describe("the amount that a gateway is told, in every currency", () => {
       const told: Record<string, number | string> = {};
       for (const code of currencies) {
         const answer = await authorize(gateway, code, "pm_card_visa", randomUUID());
-        const intent = "reference" in answer ? standIn.world.intents.get(answer.reference) : undefined;
+        const intent = "reference" in answer ? standIn.world.intents.get(answer.reference ?? "") : undefined;
         expect(intent?.currency ?? code.toLowerCase()).toBe(code.toLowerCase());
         told[code] = intent?.amount ?? ("reason" in answer ? answer.reason : answer.outcome);
       }

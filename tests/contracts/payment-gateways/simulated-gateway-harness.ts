@@ -6,6 +6,8 @@ import { actsLater } from "../../../src/infrastructure/gateways/contract/contrac
 import type { GatewaySituation, GatewayUnderTest } from "../../../src/gateway-contract";
 
 const LATE_MS = 30_000;
+/** After what is pending is decided, and before what is decided can change. */
+const LATER_MS = 3_600_000;
 
 const endings: Partial<Record<GatewaySituation, string>> = {
   refused: "decline",
@@ -17,7 +19,8 @@ const endings: Partial<Record<GatewaySituation, string>> = {
   server_error: "error_500",
   stored_server_error: "error_500_stored",
   unreachable: "unreachable",
-  undecided: "processing",
+  undecided: "pending",
+  undecided_then_refused: "pending_then_failed",
   too_slow: "slow_60000",
   captured_elsewhere: "captured_elsewhere",
 };
@@ -61,7 +64,7 @@ export function simulatedGatewayHarness(
         reserved: async (paymentId, reference) =>
           (await gateway.authorization(paymentId, reference))?.reserved ?? -1n,
         timePasses: async () => {
-          now += LATE_MS;
+          now += LATER_MS;
         },
         stop: async () => {
           await close();

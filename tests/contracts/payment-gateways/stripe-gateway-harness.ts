@@ -1,3 +1,4 @@
+import type { AccountSecrets } from "../../../src/application/ports/accounts/account-secrets";
 import type { OperationKind } from "../../../src/domain/payment/operation";
 import { StripeGateway } from "../../../src/infrastructure/gateways/stripe/stripe-gateway";
 import { StripeTransport } from "../../../src/infrastructure/gateways/stripe/stripe-transport";
@@ -18,6 +19,7 @@ const faults: Record<GatewaySituation, StripeFault> = {
   stored_server_error_after_acting: "stored_500_after_acting",
   unreachable: "rate_limited",
   undecided: "undecided",
+  undecided_then_refused: "undecided_then_refused",
   too_slow: "silent_before_acting",
   nonsense_after_acting: "proxy_page_after_acting",
   reset_before_acting: "reset_before_acting",
@@ -50,7 +52,9 @@ export type StripeUnderTest = Required<OpenedGateway> & {
   readonly standIn: StripeStandIn;
 };
 
-export async function startStripe(): Promise<StripeUnderTest> {
+export async function startStripe(
+  keyOf: AccountSecrets["keyOf"] = async () => null,
+): Promise<StripeUnderTest> {
   const standIn = new StripeStandIn();
   const time = new DeadlineAtSilence();
   standIn.onSilence = time.silence;
@@ -58,6 +62,7 @@ export async function startStripe(): Promise<StripeUnderTest> {
   const gateway = StripeGateway.open({
     apiKey: "sk_test_abc",
     url: standIn.url,
+    keyOf,
     transport: new StripeTransport(time.deadline),
   });
   return {
@@ -101,6 +106,9 @@ export const stripeGatewayHarness: GatewayUnderTest = {
         return kind === "void";
       case "fails_later":
         return kind === "refund";
+      case "undecided_then_refused":
+        // A capture that fails ends its authorization.
+        return kind === "authorize" || kind === "refund";
       case "refused":
       case "undecided":
         // A cancellation is carried out at once, and nobody else has a say in it.
@@ -109,5 +117,5 @@ export const stripeGatewayHarness: GatewayUnderTest = {
         return actsLater[situation] === undefined || actsLater[situation] === kind;
     }
   },
-  open: startStripe,
+  open: () => startStripe(),
 };

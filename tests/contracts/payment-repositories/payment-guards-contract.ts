@@ -160,6 +160,19 @@ export function describePaymentGuards(name: string, make: () => Promise<PaymentR
       await expect(commit(offences[guard]())).resolves.toBeDefined();
     });
 
+    it.each(["started", "unknown", "pending", "requires_action", "needs_review"] as const)(
+      "one_open_operation alone refuses a second operation beside one that is %s",
+      async (status) => {
+        for (const other of all) if (other !== "one_open_operation") await harness.removeGuard(other);
+        const waiting = forgedOperation(authorized, { status, amount: 1n });
+        const operations = [...authorized.facts.operations, waiting];
+        const second = capturingPayment(authorized);
+        await expect(
+          commit({ first: forged(authorized, { operations }), second, expectedVersion: 1 }),
+        ).rejects.toBeInstanceOf(VersionConflictError);
+      },
+    );
+
     it("an event that was written is neither changed nor dropped, not even past the port", async () => {
       const payment = capturedPayment();
       await harness.repository.save(payment, "new");

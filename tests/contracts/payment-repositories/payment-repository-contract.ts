@@ -1,4 +1,4 @@
-import { settle } from "../../../src/domain/payment/settlement";
+import { applyVerdict, settle } from "../../../src/domain/payment/settlement";
 import { restored } from "../../../src/domain/payment/restored";
 import { randomUUID } from "node:crypto";
 import {
@@ -34,10 +34,12 @@ import {
   succeeds,
   WEEK_MS,
 } from "../../support/worlds/payments";
+import { stillUnknown } from "../../../src/domain/payment/waiting";
 import type { PaymentRepositoryHarness } from "./payment-repository-harness";
 
 const acme = parseMerchantId("acme");
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** What a store says at a ping may be a second old. */
@@ -56,7 +58,7 @@ async function soon(expectation: () => Promise<unknown>): Promise<void> {
 /** A value or two for each field that a step may change. */
 const progress: { readonly [Field in keyof OperationProgress]: readonly OperationProgress[Field][] } = {
   n: [2],
-  status: ["started", "unknown", "needs_review", "succeeded", "not_sent"],
+  status: ["started", "unknown", "pending", "requires_action", "needs_review", "succeeded", "not_sent"],
   failureCode: ["payment_expired", null],
   failureReason: ["another reason", null],
   gatewayReference: ["re_2", null],
@@ -65,6 +67,7 @@ const progress: { readonly [Field in keyof OperationProgress]: readonly Operatio
   firstSentAt: [after(11), null],
   askedAt: [after(12), null],
   dueAt: [after(13), null],
+  decidesBy: [after(15), null],
   settledAt: [after(14), null],
   settledSequence: [9, null],
   correctedSequence: [10, null],
@@ -132,6 +135,29 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         });
         await saved(payment);
         expect((await repository.find(payment.facts.id))?.payment.facts).toEqual(payment.facts);
+      });
+
+      it("a payment repository keeps where the customer has to act, and lists the payment by it, for as long as that is", async () => {
+        const returnUrl = "https://shop.example/back?ü=1";
+        const authorizing = authorizingPayment({ returnUrl });
+        const id = openOperation(authorizing).id;
+        const url = "https://bank.example/3ds";
+        const action = { outcome: "requires_action", reference: "auth_waits", url } as const;
+        const waiting = applyVerdict(authorizing, id, action, step());
+        const { version } = await repository.save(waiting, "new");
+        const found = await repository.find(authorizing.facts.id);
+        expect(found?.payment.facts).toEqual(waiting.facts);
+        expect(found?.payment.facts).toMatchObject({ returnUrl, actionUrl: url });
+        expect(await repository.findByAuthorization("auth_waits")).toBe(authorizing.facts.id);
+        const query = { merchant: authorizing.facts.merchant, limit: 10, status: "requires_action" };
+        expect((await repository.list(query)).data).toHaveLength(1);
+        const due = await repository.dueOperations(after(HOUR_MS), 10);
+        expect(due).toMatchObject([{ operationId: id }]);
+
+        const settledNow = settled(restored(waiting.facts), succeeds("auth_waits"));
+        await repository.save(settledNow, version);
+        expect((await repository.find(authorizing.facts.id))?.payment.facts.actionUrl).toBeNull();
+        expect((await repository.list(query)).data).toEqual([]);
       });
 
       it("a payment repository keeps the earlier end that the gateway told of, and finds the authorization lapsed by it", async () => {
@@ -536,6 +562,64 @@ export function describePaymentRepository(name: string, make: () => Promise<Paym
         expect(
           await ids({ createdFrom: after(1), createdTo: after(2 * MINUTE_MS), reference: "order-1" }),
         ).toEqual([1]);
+      });
+
+      it("a payment repository lists payments of all merchants for those who may look at all", async () => {
+        const theirs = authorizedPayment({ merchant: "other", createdAt: after(MINUTE_MS) });
+        const ours = authorizedPayment({ reference: "order-1" });
+        await saved(theirs);
+        await saved(ours);
+        const ids = async (query: object) =>
+          (await repository.list({ merchant: null, limit: 10, ...query })).data.map(({ facts }) => facts.id);
+        expect(await ids({})).toEqual([theirs.facts.id, ours.facts.id]);
+        expect(await ids({ reference: "order-1" })).toEqual([ours.facts.id]);
+        expect(await ids({ status: "captured" })).toEqual([]);
+        const { nextCursor } = await repository.list({ merchant: null, limit: 1 });
+        expect(await ids({ cursor: nextCursor })).toEqual([ours.facts.id]);
+      });
+
+      it("filters by the amount that was authorized, in its currency", async () => {
+        const ours = authorizedPayment({ amount: 1_250n });
+        await saved(ours);
+        await saved(authorizedPayment({ amount: 1_250n, currency: "USD" }));
+        await saved(authorizedPayment({ amount: 1_251n }));
+        const theirs = authorizedPayment({ amount: 1_250n, merchant: "other" });
+        await saved(theirs);
+        const ids = async (merchant: typeof acme | null) =>
+          (
+            await repository.list({ merchant, limit: 10, amount: { amount: 1_250n, currency: "EUR" } })
+          ).data.map(({ facts }) => facts.id);
+        expect(await ids(acme)).toEqual([ours.facts.id]);
+        expect((await ids(null)).sort()).toEqual([ours.facts.id, theirs.facts.id].sort());
+      });
+
+      it("a payment repository finds payments by what the gateway calls the authorization, or a movement", async () => {
+        const reserved = authorizedPayment({ authorizationReference: "pi_reserved" });
+        const taken = capturedPayment();
+        await saved(reserved);
+        await saved(taken);
+        const reference = taken.facts.operations.find(({ kind }) => kind === "capture")!.gatewayReference!;
+        expect(await repository.findByGatewayReference("pi_reserved", 10)).toEqual([reserved.facts.id]);
+        expect(await repository.findByGatewayReference(reference, 10)).toContain(taken.facts.id);
+        expect(await repository.findByGatewayReference("pi_nowhere", 10)).toEqual([]);
+      });
+
+      it("a payment repository gives the unknown operations, the oldest first, of a merchant or of all", async () => {
+        const begun = (minutes: number, merchant = "acme") =>
+          capturingPayment(authorizedPayment({ createdAt: after(minutes * MINUTE_MS), merchant }));
+        const [late, early, theirs] = [begun(2), begun(1), begun(3, "other")] as const;
+        for (const payment of [late, early, theirs])
+          await saved(
+            stillUnknown(payment, openOperation(payment).id, "silence", step(payment.facts.createdAt)),
+          );
+        await saved(begun(0));
+        const ids = (found: readonly { readonly paymentId: string }[]) => found.map((one) => one.paymentId);
+        const oldestFirst = [early, late, theirs].map(({ facts }) => facts.id);
+        expect(ids(await repository.unknownOperations(acme, 10))).toEqual(oldestFirst.slice(0, 2));
+        expect(ids(await repository.unknownOperations(acme, 1))).toEqual(oldestFirst.slice(0, 1));
+        const all = await repository.unknownOperations(null, 10);
+        expect(ids(all).sort()).toEqual([...oldestFirst].sort());
+        expect(all.map(({ kind, currency }) => [kind, currency])).toEqual(Array(3).fill(["capture", "EUR"]));
       });
 
       it("a payment repository refuses a cursor that somebody has written on", async () => {

@@ -79,7 +79,8 @@ export function describeWebhookStore(name: string, make: () => Promise<WebhookSt
 
       it("are listed by merchant, page by page, in the order in which they were made", async () => {
         const ours = [await made(), await made(), await made()];
-        await made({ merchant: parseMerchantId("other") });
+        const theirs = await made({ merchant: parseMerchantId("other") });
+        expect((await store.endpoints.list(null, { limit: 9 })).data).toEqual([...ours, theirs]);
         const first = await store.endpoints.list(ACME, { limit: 2 });
         const second = await store.endpoints.list(ACME, { limit: 2, cursor: first.nextCursor! });
         expect([...first.data, ...second.data]).toEqual(ours);
@@ -109,8 +110,10 @@ export function describeWebhookStore(name: string, make: () => Promise<WebhookSt
       it("change their secret only if it is the one that is to be replaced", async () => {
         const one = await made();
         const change = { secrets: { current: "sealed-2", previous: null }, updatedAt: NOON };
-        expect(await store.endpoints.change(one.id, change, "another")).toBeNull();
-        expect(await store.endpoints.change(one.id, change, one.secrets.current)).not.toBeNull();
+        expect(await store.endpoints.change(one.id, change, { ifSecret: "another" })).toBeNull();
+        expect(
+          await store.endpoints.change(one.id, change, { ifSecret: one.secrets.current }),
+        ).not.toBeNull();
       });
 
       it("have one secret of each beginning shown, of all that are still needed", async () => {
@@ -526,6 +529,9 @@ export function describeWebhookStore(name: string, make: () => Promise<WebhookSt
           },
         ]);
         expect(await store.endpoints.countDisabled()).toBe(1);
+        const off = await store.endpoints.list(null, { limit: 10, disabled: true });
+        expect(off.data.map(({ disabled: since }) => since === null)).toEqual([false]);
+        expect((await store.endpoints.list(ACME, { limit: 10, disabled: true })).data).toEqual(off.data);
         expect(await store.endpoints.listeners()).toEqual([]);
       });
 

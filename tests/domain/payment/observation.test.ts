@@ -1,7 +1,7 @@
 import type { Operation, OperationKind } from "../../../src/domain/payment/operation";
 import { openOperationOf, amountRefunded, type Payment } from "../../../src/domain/payment/payment";
 import type { GatewayStatement } from "../../../src/domain/payment/facts";
-import { observe, compare, type Comparison } from "../../../src/domain/payment/observation";
+import { observe, compare, type Comparison } from "../../../src/domain/payment/picture/observation";
 import type { PaymentStatus } from "../../../src/domain/payment/transitions";
 import {
   authorizedPayment,
@@ -17,6 +17,7 @@ const statements: Record<GatewayStatement["outcome"], GatewayStatement> = {
   authorization_gone: { outcome: "authorization_gone", reason: "gone" },
   absent: { outcome: "absent" },
   pending: { outcome: "pending" },
+  requires_action: { outcome: "requires_action", reference: "ref", url: "https://bank.example/" },
   unknown: { outcome: "unknown", reason: "timeout" },
   mismatch: { outcome: "mismatch", evidence: "another amount" },
 };

@@ -1,4 +1,4 @@
-import { observe } from "../../../src/domain/payment/observation";
+import { observe } from "../../../src/domain/payment/picture/observation";
 import { withMovement } from "../../../src/domain/payment/picture/movement-elsewhere";
 import { decideCapture, decideAuthorizeAgain } from "../../../src/domain/payment/decide-movement";
 import {
@@ -30,6 +30,8 @@ const possible: readonly (readonly [PaymentStatus, PaymentTransition, PaymentSta
   ["authorizing", "authorize.failed", "declined"],
   ["authorizing", "authorize.again", "authorizing"],
   ["authorizing", "authorization.lapsed", "expired"],
+  ["authorizing", "void.succeeded", "voided"],
+  ["authorizing", "authorization.gone", "expired"],
   ["authorized", "capture.succeeded", "captured"],
   ["authorized", "capture.elsewhere", "captured"],
   ["authorized", "void.succeeded", "voided"],
@@ -40,6 +42,7 @@ const possible: readonly (readonly [PaymentStatus, PaymentTransition, PaymentSta
   ["captured", "refund.corrected", "captured"],
   ["voided", "release.succeeded", "voided"],
   ["expired", "release.succeeded", "expired"],
+  ["declined", "release.succeeded", "declined"],
   ["expired", "authorize.again", "authorizing"],
   ["expired", "capture.elsewhere", "captured"],
 ];

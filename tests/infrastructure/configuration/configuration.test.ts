@@ -51,6 +51,7 @@ const samples: Record<SettingName, readonly [string, string, string, string]> = 
   sandboxPayments: ["2", "1", "3", "0"],
   sandboxIdle: ["2", "1", "3", "soon"],
   logLevel: ["debug", "warn", "silent", "loud"],
+  trace: ["http://a:4318", "https://b", "http://c", "a:4318"],
   metricsFile: ["/a.prom", "/b.prom", "/c.prom", "/a.txt"],
   url: ["http://a", "http://b", "http://c", "a"],
   apiKey: ["k1", "k2", "k3", "with space"],

@@ -1,7 +1,7 @@
 import { parseMerchantId } from "../../../src/domain/identifiers";
 import { InMemoryApiKeyStore } from "../../../src/infrastructure/persistence/memory/in-memory-api-key-store";
 import { RememberedApiKeys } from "../../../src/infrastructure/persistence/remembered-api-keys";
-import { NOON } from "../../support/worlds/payments";
+import { after, NOON } from "../../support/worlds/payments";
 
 /** Counts how often the store behind is asked. */
 class CountedStore extends InMemoryApiKeyStore {
@@ -46,6 +46,25 @@ describe("RememberedApiKeys", () => {
       createdAt: NOON,
       secretHash: `hash ${id}`,
     });
+
+  it("RememberedApiKeys notes the use of a key once a minute at most, and not where nothing may be written", async () => {
+    let now = NOON;
+    const noting = new RememberedApiKeys(store, () => nowMs, { now: () => now });
+    const lastUse = async () => (await store.list())[0]!.lastUsedAt;
+    await keys.findBySecretHash("hash 1");
+    await noting.findBySecretHash("hash of nobody");
+    expect(await lastUse()).toBeNull();
+    for (const [ms, noted] of [
+      [0, 0],
+      [59_999, 0],
+      [60_500, 60_500],
+    ] as const) {
+      nowMs = ms;
+      now = after(ms);
+      await noting.findBySecretHash("hash 1");
+      expect(await lastUse()).toEqual(after(noted));
+    }
+  });
 
   it("RememberedApiKeys asks once for a key that is used again and again", async () => {
     for (nowMs = 0; nowMs < 500; nowMs += 100) {

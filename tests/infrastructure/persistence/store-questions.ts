@@ -12,6 +12,8 @@ export interface StoreQuestion {
 const merchant = parseMerchantId("acme");
 const somebody = parsePaymentId("0190a6b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b");
 const due = { paymentId: somebody, operationId: newOperationId(), dueAt: NOON };
+/** Not that of the many payments: a plan goes by what is rare. */
+const amount = { amount: 77n, currency: "EUR" };
 const everything = { createdFrom: NOON, createdTo: after(1), status: "capturing", reference: "order-1" };
 
 function nextPage(query: object): StoreQuestion["ask"] {
@@ -55,6 +57,28 @@ export function storeQuestions(primaryKey: (table: string) => string): readonly 
     question("list by status", "payments_by_status", nextPage({ status: "captured" })),
     question("list by reference", "payments_by_reference", nextPage({ reference: "order-1" })),
     question("list by everything", "payments_by_reference", nextPage(everything)),
+    question("by gateway reference", "operations_by_gateway_reference", (store) =>
+      store.findByGatewayReference("re_1", 20),
+    ),
+    question("unknown operations", "operations_unknown", (store) => store.unknownOperations(null, 5)),
+    question("a merchant's unknown operations", "operations_unknown", (store) =>
+      store.unknownOperations(merchant, 5),
+    ),
+    question("list by amount", "payments_by_amount", nextPage({ amount })),
+    question("list of all merchants", "payments_of_all", nextPage({ merchant: null })),
+    question("list of all merchants by status", "payments_of_all_by_status", (store) =>
+      store.list({ merchant: null, limit: 20, status: "expired" }),
+    ),
+    question(
+      "list of all merchants by reference",
+      "payments_of_all_by_reference",
+      nextPage({ merchant: null, reference: "order-1" }),
+    ),
+    question(
+      "list of all merchants by amount",
+      "payments_of_all_by_amount",
+      nextPage({ merchant: null, amount }),
+    ),
     question("ping", primaryKey("operations"), (store) => store.ping()),
   ];
 }

@@ -1,3 +1,4 @@
+import { anAct } from "../../support/an-act";
 import { openOperationOf } from "../../../src/domain/payment/payment";
 import type { SandboxWorld } from "../../../src/application/sandboxes/world/sandbox-world";
 import { decodeSnapshot, encodeSnapshot } from "../../../src/application/sandboxes/snapshots/snapshot-format";
@@ -77,7 +78,7 @@ async function failingWebhooks() {
   const world = failing.create(start);
   now = () => world.now;
   const wish = { url: "https://shop.example/hooks", types: null, description: null, ordered: true };
-  const { endpoint } = await world.webhookEndpoints.create(merchant, wish);
+  const { endpoint } = await world.webhookEndpoints.create(merchant, wish, anAct);
   await authorize(world, "tok_ok", 7 * 86_400);
   const deliveries = async () =>
     (await world.webhookDeliveries.list(endpoint.id, merchant, { limit: 10 })).data;

@@ -55,6 +55,24 @@ describe("payments", () => {
     expect(await http.timesCaptured(id)).toBe(1);
   });
 
+  test("payments print where to send the customer who has to confirm them, and end with 0", async () => {
+    const back = ["--return-url", "https://shop.example/back"];
+    const { status, stdout } = await run(["payments", "authorize", ...CARD, "tok_requires_action", ...back]);
+    expect(status).toBe(0);
+    const [, id = "", url = ""] =
+      /^payment (\S+): requires_action, 12\.50 EUR\n {2}send the customer to (\S+), until \S+$/m.exec(
+        stdout,
+      ) ?? [];
+    expect((await fetch(url)).status).toBe(200);
+    expect((await run(["payments", "show", id])).stdout).toContain(`send the customer to ${url}, until `);
+    const tooSoon = await run(["payments", "capture", id]);
+    expect(tooSoon).toMatchObject({ status: 75, stderr: expect.stringContaining("(authorize_in_progress)") });
+    http.world.clock.advance(2_000);
+    const capture = await run(["payments", "capture", id]);
+    expect(capture.status).toBe(1);
+    expect(capture.stderr).toContain("is requires_action");
+  });
+
   test("payments can be voided, and imported", async () => {
     const id = await authorized();
     expect((await run(["payments", "void", id])).stdout).toMatch(/^voided 12\.50 EUR\n/);
@@ -256,7 +274,9 @@ describe("review", () => {
     const wrong = ["review", "resolve", operationId, "--not-moved", "--evidence", "nothing there"];
     const contradicted = await run(wrong);
     expect(contradicted).toMatchObject({ status: 1, stdout: "" });
-    expect(contradicted.stderr).toMatch(/answered succeeded\..* \(review_contradicts_gateway\)$/);
+    expect(contradicted.stderr).toMatch(
+      /answered succeeded\..* --override\. \(review_contradicts_gateway\)$/,
+    );
     const evidence = "the dashboard shows it";
     const done = await run(["review", "resolve", operationId, "--moved", "--evidence", evidence]);
     expect(done).toMatchObject({
@@ -291,7 +311,12 @@ describe("gateway observe", () => {
     );
     http.world.gateway.answersQuestions({ outcome: "pending" });
     const doubted = await run(["gateway", "observe", id]);
-    expect(doubted.status).toBe(0);
+    expect(doubted).toMatchObject({
+      status: 69,
+      stderr: expect.stringContaining(
+        "the gateway did not show the payment as a whole (it answers about keys only): what others did there",
+      ),
+    });
     expect(doubted.stdout).toMatch(/ capture .* pending +inconclusive$/m);
   });
 
@@ -301,10 +326,11 @@ describe("gateway observe", () => {
     http.world.gateway.answersQuestions({ outcome: "declined", reason: "never" });
     const doubted = await run(["gateway", "observe", id]);
     expect(doubted).toMatchObject({
-      status: 0,
+      status: 69,
       stdout: expect.stringMatching(/ capture +12\.50 EUR +succeeded +declined: never +in_review$/m),
-      stderr:
-        "holdfast: operations that contradict the gateway wait for a decision: see holdfast review list",
+      stderr: expect.stringMatching(
+        /^holdfast: operations that contradict the gateway wait for a decision: see holdfast review list\n/,
+      ),
     });
   });
 
@@ -332,6 +358,29 @@ describe("gateway observe", () => {
     expect(help).toMatchObject({ status: 0, stdout: expect.stringContaining("moves no money") });
     const nowhere = await run(["gateway", "observe", NOBODY], { HOLDFAST_URL: "http://127.0.0.1:9" });
     expect(nowhere.status).toBe(69);
+  });
+});
+
+describe("gateway catch-up", () => {
+  test("gateway catch-up at a server whose gateway has no events says so, and not that a route is missing", async () => {
+    expect(await run(["gateway", "catch-up", "--since", "2026-03-01T00:00:00Z"])).toMatchObject({
+      status: 64,
+      stderr:
+        "holdfast: the server's gateway keeps no list of events, so there is nothing to catch up with: only stripe: has one",
+    });
+  });
+
+  test.each([
+    ["yesterday", /^holdfast: --since must be a time in ISO 8601 .*, not "yesterday"$/],
+    ["2026-03-01", /^holdfast: --since must be a time/],
+    ["2026-02-30T00:00:00Z", /^holdfast: --since must be a time/],
+    ["2999-01-01T00:00:00Z", /^holdfast: --since is in the future: it is \d{4}-/],
+  ])("gateway catch-up --since %s is refused with 64 in the words of the option", async (since, words) => {
+    expect(await run(["gateway", "catch-up", "--since", since])).toMatchObject({
+      status: 64,
+      stdout: "",
+      stderr: expect.stringMatching(words),
+    });
   });
 });
 

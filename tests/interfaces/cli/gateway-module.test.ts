@@ -142,7 +142,7 @@ describe("a gateway of a module", () => {
     [
       "has a layer that there is not",
       whole('has: ["moves once", "is honest about silence", "reads minds"],'),
-      /"has" names "reads minds", and the layers are "moves once", "is honest about silence", "can be found again", "shows its picture"$/,
+      /"has" names "reads minds", and the layers are "moves once", "is honest about silence", "can be found again", "answers later", "shows its picture"$/,
     ],
     [
       "lacks a layer that it needs",
@@ -159,6 +159,7 @@ describe("a gateway of a module", () => {
       whole("remembersKeysForMs: Infinity,"),
       /remembersKeysForMs is Infinity: it has/,
     ],
+    ["never decides", whole("decidesWithinMs: Infinity,"), /decidesWithinMs is Infinity: it has/],
     [
       "names an option's value among its layers",
       `export default ({ api_key }) => ({${METHODS} has: ["moves once", "is honest about silence", api_key] });`,
@@ -169,6 +170,21 @@ describe("a gateway of a module", () => {
       `export default ({ api_key }) => ({${METHODS} get has() { throw new Error("no " + api_key); } });`,
       /what openGateway returned cannot be looked at: Error: no \*\*\*$/,
     ],
+    [
+      "remembers its keys for a part of a millisecond",
+      whole("remembersKeysForMs: 1.5,"),
+      /remembersKeysForMs is 1\.5: it has to be the whole milliseconds/,
+    ],
+    [
+      "ends the program while it is loaded",
+      "process.exit(0);",
+      /it ended the program while it was opened, with status 0$/,
+    ],
+    [
+      "ends the program while it is opened, and not at once",
+      "export default () => new Promise(() => setTimeout(() => process.exit(), 20));",
+      /it ended the program while it was opened, with status 0$/,
+    ],
     ["has something else for close", whole('close: "later",'), /close is a string, not a method$/],
   ])("a module that %s is refused at start with 78 and its reason", async (_, text, reason) => {
     if (text !== null) write("own.mjs", text);
@@ -178,6 +194,29 @@ describe("a gateway of a module", () => {
     expect(stderr).toMatch(/^holdfast: --gateway is module:\S+, which is no gateway: /);
     expect(stderr).toMatch(reason);
     expect(stderr).not.toContain(SECRET);
+  });
+
+  test("a module that ends the program while it is opened is told of in JSON where that is wanted", async () => {
+    const gateway = write("own.mjs", "process.exit(0);");
+    const { status, stderr } = await holdfast.run(["serve", "--port", "0", "--gateway", gateway, "--json"]);
+    expect(status).toBe(78);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { message: expect.stringContaining("it ended the program while it was opened") },
+    });
+  });
+
+  test("a module in TypeScript that cannot be loaded is refused with what to do about it", async () => {
+    const gateway = write("own.ts", "export enum Never { runs }; export default (: any) => {};");
+    const { status, stderr } = await holdfast.run(["serve", "--port", "0", "--gateway", gateway]);
+    expect(status).toBe(78);
+    expect(stderr).toContain("it is TypeScript: compile it, and name the JavaScript that comes of it");
+  });
+
+  test("a module that is named by a URL is refused with how to name it", async () => {
+    expect(await holdfast.serve("--gateway", "module:file:///opt/own.mjs").ended).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining("names a URL: write module:<path>, without file://"),
+    });
   });
 
   test("a module that is a folder, or nothing, is refused", async () => {

@@ -407,7 +407,31 @@ describe("what the gateway says", () => {
     expect(again.headers.get("idempotency-replayed")).toBeNull();
   });
 
-  test.each(["tok_timeout_captured", "tok_error_500", "tok_late_60000", "tok_processing"])(
+  test("it takes the order and decides later: accepted, pending, and asked about by the same key", async () => {
+    const id = await http.authorize({ paymentMethod: "tok_capture_pending" });
+    for (let time = 0; time < 2; time += 1) {
+      const { status, headers, body } = await http.capture(id, "k");
+      expect(status).toBe(202);
+      expect(headers.get("retry-after")).toBe("300");
+      expect(body).toMatchObject({
+        capture: { status: "pending", settledAt: null },
+        payment: { status: "capturing" },
+      });
+    }
+    const other = await http.capture(id, "other");
+    expectProblem(other, 409, "capture_in_progress", "300");
+    expect(other.body).toMatchObject({
+      operationStatus: "pending",
+      detail: expect.stringContaining("has taken another capture"),
+    });
+    http.world.clock.advance(3_600_000);
+    expect(await http.capture(id, "k")).toMatchObject({
+      status: 201,
+      body: { capture: { status: "succeeded" } },
+    });
+  });
+
+  test.each(["tok_timeout_captured", "tok_error_500", "tok_late_60000"])(
     "nothing that settles it (%s): accepted, the outcome is unknown",
     async (paymentMethod) => {
       const id = await http.authorize({ paymentMethod });

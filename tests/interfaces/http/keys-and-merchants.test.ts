@@ -27,6 +27,7 @@ test("every payments route wants a key as soon as there is one", async () => {
     ["GET", `/payments/${id}/events`],
     ["GET", "/events"],
     ["POST", `/payments/${id}/capture`],
+    ["POST", "/captures"],
     ["GET", `/gateway/payments/${id}`],
     ["POST", `/gateway/payments/${id}/observe`],
     ["GET", "/locks"],

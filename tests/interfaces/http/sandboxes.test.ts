@@ -51,6 +51,15 @@ test("a sandbox has the payments routes, and nothing of it is live", async () =>
   const again = await post(`${path}/capture`, { amount: 1_000 }, "once");
   expect(again.headers.get("idempotency-replayed")).toBe("true");
   expect((await post(`${path}/refunds`, { amount: 400 })).status).toBe(201);
+  const many = [await authorized(sandbox), id].map((paymentId) => ({
+    paymentId,
+    idempotencyKey: "one-of-many",
+  }));
+  const results = await http.call("POST", `/sandboxes/${sandbox}/captures`, { body: { captures: many } });
+  expect(results.body.results).toMatchObject([
+    { status: 201, body: { payment: { status: "captured" } } },
+    { status: 409, body: { code: "payment_already_captured" } },
+  ]);
   const other = await authorized(sandbox);
   expect((await post(`/sandboxes/${sandbox}/payments/${other}/void`, {})).status).toBe(201);
   expect((await http.get(`/sandboxes/${sandbox}/payments?status=voided`)).body.data).toHaveLength(1);
@@ -66,12 +75,66 @@ test("a sandbox has the payments routes, and nothing of it is live", async () =>
   });
 });
 
+test("a sandbox's payments are observed as live ones are, by their merchant", async () => {
+  http.keys.add("key-of-acme", "acme");
+  http.keys.add("key-of-zoo", "zoo");
+  const as = (key: string) => ({ authorization: `Bearer ${key}` });
+  const send = (path: string, body: object, key = "key-of-acme") =>
+    http.call("POST", path, { body, headers: { ...as(key), "idempotency-key": `k${(keys += 1)}` } });
+  const sandbox = (await send("/sandboxes", {})).body.sandbox.id as string;
+  const made = await send(`/sandboxes/${sandbox}/payments`, {
+    ...order,
+    paymentMethod: "tok_captured_elsewhere_0",
+  });
+  const id = made.body.payment.id as string;
+  const observe = `/sandboxes/${sandbox}/gateway/payments/${id}/observe`;
+  const observed = await send(observe, {});
+  expect(observed.status).toBe(200);
+  expect(observed.body).toMatchObject({
+    operations: [{ kind: "authorize" }, { kind: "capture", notAsked: "made_elsewhere" }],
+    payment: { status: "captured" },
+    picture: { answer: "seen" },
+    nextCursor: null,
+  });
+  const shown = await http.call("GET", `/sandboxes/${sandbox}/payments/${id}`, {
+    headers: as("key-of-acme"),
+  });
+  expect(shown.body.payment.status).toBe("captured");
+  expect(problem(await send(observe, {}, "key-of-zoo"))).toEqual({ status: 404, code: "sandbox_not_found" });
+  const live = await send(`/gateway/payments/${id}/observe`, {});
+  expect(problem(live)).toEqual({ status: 403, code: "operator_key_required" });
+});
+
 test("its requests are counted by route, whatever ids they name", async () => {
   const sandbox = await created();
   await http.get(`/sandboxes/${sandbox}/payments/${await authorized(sandbox)}`);
   const { body } = await http.get("/metrics");
   expect(body).toContain('route="/sandboxes/:sandboxId/payments/:paymentId",status="200"} 1');
   expect(body).not.toContain(sandbox);
+});
+
+test("what its gateway decides later is decided by its clock, also in a copy of a snapshot that was taken meanwhile", async () => {
+  const sandbox = await created();
+  const capturing = await authorized(sandbox, { paymentMethod: "tok_capture_pending", expiresIn: 86_400 });
+  const refunding = await authorized(sandbox, { paymentMethod: "tok_refund_pending_then_failed" });
+  const pathOf = (id: string, of = sandbox) => `/sandboxes/${of}/payments/${id}`;
+  expect((await post(`${pathOf(capturing)}/capture`, {})).body.capture.status).toBe("pending");
+  expect((await post(`${pathOf(refunding)}/capture`, {})).status).toBe(201);
+  expect((await post(`${pathOf(refunding)}/refunds`, {})).body.refund.status).toBe("pending");
+
+  const { body } = await post(`/sandboxes/${sandbox}/checkpoint`);
+  const copy = await created({ fromSnapshot: body.snapshot.id });
+  for (const of of [sandbox, copy]) {
+    expect((await http.get(pathOf(refunding, of))).body.payment.refunds[0].status).toBe("pending");
+    await post(`/sandboxes/${of}/clock`, { advanceSeconds: 3_900 });
+    expect((await http.get(pathOf(capturing, of))).body.payment.status).toBe("captured");
+    const { payment } = (await http.get(pathOf(refunding, of))).body;
+    expect(payment).toMatchObject({ amountRefunded: 0, refunds: [{ status: "failed" }] });
+    const { data } = (await http.get(`/sandboxes/${of}/events?limit=100`)).body;
+    const told = typesOf(data);
+    expect(told.filter((type) => type === "operation.pending")).toHaveLength(2);
+    expect(told).toContain("refund.failed");
+  }
 });
 
 test("its clock stands still, goes forward only, and past expiresAt a capture is told so at once", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LockTimeoutError } from "../../../src/application/ports/lock-errors";
-import { LockChild } from "../../../src/infrastructure/locking/contract/lock-child";
+import { LockChild } from "../../../src/infrastructure/locking/contract/children/lock-child";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { typescriptChild } from "../../support/children/typescript-child";

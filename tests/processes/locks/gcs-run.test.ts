@@ -1,4 +1,4 @@
-import { builtProgram } from "../../support/program/built-program";
+import { startedProgram } from "../../support/program/built-program";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
@@ -11,7 +11,7 @@ let standIn: GcsStandIn;
 let started: HoldfastProcess[];
 
 beforeAll(async () => {
-  program = await builtProgram();
+  program = await startedProgram();
 }, 120_000);
 
 beforeEach(async () => {

@@ -87,7 +87,7 @@ test.each(sections)(
 
     expect(value).toBe(PROCESSES * rounds);
     // Those that came while somebody was inside; at the end there is nobody left to wait for.
-    expect(turns.length).toBeGreaterThan(rounds);
+    expect(turns.length).toBeGreaterThanOrEqual(rounds);
     const late = turns.filter(({ ahead, waitedMs }) => waitedMs > (ahead + 1) * (sectionMs + HAND_OVER_MS));
     expect(late).toEqual([]);
     if (process.env["HOLDFAST_TEST_SHOW"] !== undefined) console.log(JSON.stringify(turns));

@@ -67,10 +67,14 @@ class PeerChild implements Counting {
       poll_ms: waiterPollMs,
     };
     const given = { peer: PEER, endpoint: world.relay?.url, bucket, prefix, times };
-    this.process = spawn("python3", ["-B", join(__dirname, "../../support/children/lease_peer_child.py")], {
-      stdio: ["pipe", "pipe", "inherit"],
-      env: { ...process.env, LEASE_PEER_CHILD: JSON.stringify(given) },
-    });
+    this.process = spawn(
+      "python3",
+      ["-B", join(__dirname, "../../support/children/peers/lease_peer_child.py")],
+      {
+        stdio: ["pipe", "pipe", "inherit"],
+        env: { ...process.env, LEASE_PEER_CHILD: JSON.stringify(given) },
+      },
+    );
     this.gone = new Promise((resolve) => this.process.once("close", resolve));
     // One that was killed hears nothing any more.
     this.process.stdin?.on("error", () => undefined);

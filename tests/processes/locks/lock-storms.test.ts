@@ -3,7 +3,7 @@ import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { Storm } from "../../support/worlds/lock-storm";
 import { startOwnPostgres } from "../../support/servers/own-postgres";
 import { replicate, startOwnRedis, tellRedis, type OwnServer } from "../../support/servers/own-redis";
-import { describeWithOwn } from "../../support/servers/servers";
+import { describeWithOwn, describeWithPython } from "../../support/servers/servers";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { size } from "../../support/test-size";
 
@@ -37,30 +37,43 @@ describe.each(["kernel", "exclusive-create"] as const)("five processes on one lo
   });
 });
 
+/** `peers`: how many of the five are the peer in Python. */
+async function stormOnBucket(peers: number): Promise<Storm> {
+  // As the real service, it would let them in once in two seconds.
+  const standIn = await GcsStandIn.start({ buckets: ["locks"], limitMutations: false });
+  const storm = await Storm.begin("gcs", standIn.url, "section", peers);
+  try {
+    await storm.proceeds(10);
+    await storm.killOneInside();
+    await storm.stopOneInside(4_500);
+    await storm.somebodyInside();
+    for (const relay of storm.relays) relay.silence();
+    await pause(1_000);
+    for (const relay of storm.relays) {
+      relay.drop();
+      relay.cut();
+    }
+    await storm.proceeds(5);
+    await storm.bothProceed();
+  } finally {
+    await storm.end();
+    await standIn.close();
+  }
+  return storm;
+}
+
 describe("five processes on one lease in a bucket", () => {
   it("are inside one at a time, over kills, stops, a service that is gone and lost news", async () => {
-    // As the real service, it would let them in once in two seconds.
-    const standIn = await GcsStandIn.start({ buckets: ["locks"], limitMutations: false });
-    const storm = await Storm.begin("gcs", standIn.url);
-    try {
-      await storm.proceeds(10);
-      await storm.killOneInside();
-      await storm.stopOneInside(4_500);
-      await storm.somebodyInside();
-      for (const relay of storm.relays) relay.silence();
-      await pause(1_000);
-      for (const relay of storm.relays) {
-        relay.drop();
-        relay.cut();
-      }
-      await storm.proceeds(5);
-    } finally {
-      await storm.end();
-      await standIn.close();
-    }
-    storm.expectOrder(6_000);
+    (await stormOnBucket(0)).expectOrder(6_000);
   });
 });
+
+if (size(true, false))
+  describeWithPython("five processes on one lease in a bucket, two of them the peer in Python", () => {
+    it("are inside one at a time, ours and the peers, over kills, stops, a service that is gone and lost news", async () => {
+      (await stormOnBucket(2)).expectOrder(6_000);
+    });
+  });
 
 describeWithOwn("postgres", "five processes on one PostgreSQL lock", () => {
   it("are inside one at a time, over kills, stops, restarts and lost news", async () => {

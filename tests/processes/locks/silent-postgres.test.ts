@@ -1,5 +1,5 @@
 import { budgets } from "../../../src/application/time-budgets";
-import { builtProgram } from "../../support/program/built-program";
+import { startedProgram } from "../../support/program/built-program";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { relayTo, type PostgresRelay } from "../../support/servers/postgres-relay";
 import { describeWithPostgres } from "../../support/servers/servers";
@@ -35,7 +35,7 @@ describeWithPostgres("a server whose PostgreSQL swallows everything", (postgres)
   });
 
   async function serve(...more: string[]): Promise<void> {
-    const program = await builtProgram();
+    const program = await startedProgram();
     const args = ["serve", "--port", "0", "--log-level", "fatal", "--store", relay.url, ...more];
     server = new HoldfastProcess([program, ...args], { cwd: temporary.path });
     url = await server.url();
@@ -147,9 +147,12 @@ describeWithPostgres("a server whose PostgreSQL swallows everything", (postgres)
     await serve("--sandbox-limit", "0");
     relay.fallSilent("everything");
     const begunAt = performance.now();
-    const second = new HoldfastProcess([await builtProgram(), "serve", "--port", "0", "--store", relay.url], {
-      cwd: temporary.path,
-    });
+    const second = new HoldfastProcess(
+      [await startedProgram(), "serve", "--port", "0", "--store", relay.url],
+      {
+        cwd: temporary.path,
+      },
+    );
     expect((await second.ended).status).toBe(69);
     expect(performance.now() - begunAt).toBeLessThan(SOON_MS);
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseSettings } from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import { QUICK_LEASE } from "../../support/servers/gcs-locks";
+import { joinedScript } from "../../support/program/joined-script";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import type { SandboxServerOptions } from "../../support/worlds/sandbox-server";
 
@@ -59,8 +60,7 @@ export function describeSharedSandboxes(
       };
       const options: SandboxServerOptions = { flags, lease };
       const script = join(__dirname, "../../support/worlds/sandbox-server.ts");
-      const register = require.resolve("esbuild-register");
-      const started = new HoldfastProcess(["-r", register, script, JSON.stringify(options)], {
+      const started = new HoldfastProcess([joinedScript(script), JSON.stringify(options)], {
         cwd: folder,
         ...(shared.env === undefined ? {} : { env: shared.env }),
       });

@@ -20,6 +20,8 @@ test("docs/sandboxes.md does what it says, from its first line to its last", asy
     expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     "payment_expired",
     "expired",
+    "back to https://shop.example/back",
+    "authorized",
     expect.stringMatching(/^seen in snapshot [0-9a-f-]{36}\.\d+-\d+$/),
     expect.stringMatching(/^authorize\.started .*payment\.expired/),
   ]);

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { webhookLimits } from "../../../src/application/webhooks/webhook-limits";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite/sqlite-driver";
-import { builtProgram } from "../../support/program/built-program";
+import { startedProgram } from "../../support/program/built-program";
 import { HoldfastProcess, type Ended } from "../../support/program/holdfast-process";
 import { query } from "../../support/servers/postgres-locks";
 import { describeWithPostgres } from "../../support/servers/servers";
@@ -41,7 +41,7 @@ async function endServers(): Promise<void> {
 }
 
 async function launch(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<HoldfastProcess> {
-  const args = [await builtProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
+  const args = [await startedProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
   const server = new HoldfastProcess(args, { cwd: temporary.path, env });
   running.push(server);
   return server;
@@ -52,7 +52,7 @@ async function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
 }
 
 async function command(url: string, ...args: string[]): Promise<Ended> {
-  return new HoldfastProcess([await builtProgram(), "--url", url, ...args], { cwd: temporary.path }).ended;
+  return new HoldfastProcess([await startedProgram(), "--url", url, ...args], { cwd: temporary.path }).ended;
 }
 
 async function call(url: string, method: string, path: string, body?: object): Promise<Body> {

@@ -1,24 +1,31 @@
 import { randomBytes } from "node:crypto";
-import { builtProgram } from "../../support/program/built-program";
+import { startedProgram } from "../../support/program/built-program";
 import { describeWithPostgres } from "../../support/servers/servers";
+import { isFullStorm } from "../../support/storms";
 import { size } from "../../support/test-size";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
+import { expectGood } from "../histories/expect-good";
 import { webhookStorm, type WebhookStormOptions } from "./webhook-storm";
 
-const isStorm = process.env["HOLDFAST_STORM"] === "full";
-const KILLS = isStorm ? 100 : size(20, 4);
+const KILLS = isFullStorm ? 100 : size(20, 4);
 
-jest.setTimeout(isStorm ? 1_800_000 : size(600_000, 240_000));
+jest.setTimeout(isFullStorm ? 1_800_000 : size(600_000, 240_000));
 
 const temporary = temporaryDirectory();
 
 async function expectEachEventDelivered(
   options: Pick<WebhookStormOptions, "flags" | "instances" | "env">,
 ): Promise<void> {
-  const main = await builtProgram();
-  const { told, endpoints } = await webhookStorm({ main, folder: temporary.path, kills: KILLS, ...options });
+  const main = await startedProgram();
+  const { told, endpoints, history } = await webhookStorm({
+    main,
+    folder: temporary.path,
+    kills: KILLS,
+    ...options,
+  });
   expect(told.length).toBeGreaterThan(KILLS);
   endpoints.expectDelivered(told);
+  expectGood("webhooks", history, { leastCalls: 20, kills: KILLS });
 }
 
 describe(`a storm of ${KILLS} kills, with endpoints that are fast, slow, dead and lying`, () => {

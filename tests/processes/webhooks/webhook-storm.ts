@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { HistoryRecorder } from "../../support/linearizability/history/history-recorder";
+import type { HttpCall } from "../../support/linearizability/history/http-call";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { StormEndpoints, TO_THIS_HOST, type DeliveredEvent } from "../../support/receivers/storm-endpoints";
 
@@ -17,6 +19,8 @@ export interface WebhookStormOutcome {
   /** What the store has told, in the end. */
   readonly told: readonly DeliveredEvent[];
   readonly endpoints: StormEndpoints;
+  /** Everything that the callers saw, for the judge. */
+  readonly history: readonly HttpCall[];
 }
 
 const CALLERS = 4;
@@ -42,12 +46,13 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
     );
   const endpoints = await StormEndpoints.open(SLOW_MS);
   const instances = Array.from({ length: count }, (_, at) => start(at));
+  const recorder = new HistoryRecorder("callers", `${folder}/history.jsonl`);
   const over = new AbortController();
   try {
     const urls = await Promise.all(instances.map((one) => one.url()));
     await endpoints.attachTo(urls[0]!);
     const callers = Array.from({ length: CALLERS }, (_, at) =>
-      live(() => urls[at % urls.length]!, over.signal),
+      live(() => urls[at % urls.length]!, recorder, over.signal),
     );
     for (let kill = 0; kill < kills; kill += 1) {
       await pause(BETWEEN_KILLS_MS.least + Math.random() * BETWEEN_KILLS_MS.spread);
@@ -60,7 +65,7 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
     over.abort();
     await Promise.all(callers);
     const told = await endpoints.haveArrived(() => toldBy(urls[0]!));
-    return { told, endpoints };
+    return { told, endpoints, history: recorder.history };
   } finally {
     over.abort();
     await Promise.all(instances.map((one) => one.end("SIGKILL")));
@@ -69,14 +74,18 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
 }
 
 /** One caller after another payment. Whatever is not answered is left as it is: that is what the events are for. */
-async function live(url: () => string, signal: AbortSignal): Promise<void> {
+async function live(url: () => string, recorder: HistoryRecorder, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const wanted = { amount: 1_000, currency: "EUR", paymentMethod: "tok_ok" };
-      const { payment } = (await call(url(), "POST", "/payments", wanted)) as { payment?: { id: string } };
+      const { payment } = (await call(url(), "POST", "/payments", wanted, recorder)) as {
+        payment?: { id: string };
+      };
       if (payment === undefined) continue;
-      await call(url(), "POST", `/payments/${payment.id}/capture`, {});
-      await call(url(), "POST", `/payments/${payment.id}/refunds`, { amount: 400 });
+      await call(url(), "POST", `/payments/${payment.id}/capture`, {}, recorder);
+      await call(url(), "GET", `/payments/${payment.id}`, undefined, recorder);
+      await call(url(), "POST", `/payments/${payment.id}/refunds`, { amount: 400 }, recorder);
+      await call(url(), "GET", `/gateway/payments/${payment.id}`, undefined, recorder);
       await pause(BETWEEN_PAYMENTS_MS);
     } catch {
       await pause(20);
@@ -84,14 +93,24 @@ async function live(url: () => string, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function call(url: string, method: string, path: string, body?: object): Promise<unknown> {
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+  recorder?: HistoryRecorder,
+): Promise<unknown> {
+  const key = randomUUID();
+  const record = recorder?.begin({ method, path, key, body: body ?? null });
   const response = await fetch(url + path, {
     method,
-    headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID() },
+    headers: { "Content-Type": "application/json", "Idempotency-Key": key },
     signal: AbortSignal.timeout(10_000),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return response.json();
+  const answer: unknown = await response.json();
+  record?.({ status: response.status, body: answer });
+  return answer;
 }
 
 async function toldBy(url: string): Promise<readonly DeliveredEvent[]> {

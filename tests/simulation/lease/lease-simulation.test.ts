@@ -12,9 +12,22 @@ const MOST_SEEDS_FOR_A_BUG = 40;
 describe("leases on virtual time", () => {
   describe.each(profiles)("in $name weather", (profile) => {
     test.each(SEEDS)("keep every promise in world %i", async (seed) => {
-      const result = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS }).run();
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 2);
+      const result = await new Simulation({ seed, profile, acquisitions }).run();
       expect(result.failure).toBeUndefined();
-      expect(result.acquisitions).toBeGreaterThanOrEqual(ACQUISITIONS);
+      expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
+    });
+  });
+
+  describe.each(profiles)("as slots of semaphores, in $name weather", (profile) => {
+    // Processes of one mind, and such as disagree.
+    test.each([[[2]], [[2, 3]]] as const)("keep every promise with %j permits", async (permits) => {
+      for (const seed of SEEDS) {
+        const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 3);
+        const result = await new Simulation({ seed, profile, acquisitions, permits }).run();
+        expect(result.failure).toBeUndefined();
+        expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
+      }
     });
   });
 
@@ -29,7 +42,8 @@ describe("leases on virtual time", () => {
       "sluggish",
     ]);
     for (const profile of calmWorlds) {
-      const { losses } = await new Simulation({ seed: 7, profile, acquisitions: ACQUISITIONS }).run();
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 2);
+      const { losses } = await new Simulation({ seed: 7, profile, acquisitions }).run();
       expect(losses).toBe(0);
     }
   });
@@ -48,9 +62,10 @@ describe("leases on virtual time", () => {
 describe("the simulation", () => {
   test.each(plantedBugs)(
     "the simulation finds the planted bug: $name",
-    async ({ profile, build, symptom }) => {
+    async ({ profile, build, symptom, permits }) => {
       for (let seed = 1; seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
-        const { failure } = await new Simulation({ seed, profile, acquisitions: ACQUISITIONS, build }).run();
+        const request = { seed, profile, acquisitions: ACQUISITIONS, build, ...(permits && { permits }) };
+        const { failure } = await new Simulation(request).run();
         if (failure !== undefined && symptom.test(failure.slice(0, failure.indexOf("\n")))) return;
       }
       throw new Error(`not found in ${MOST_SEEDS_FOR_A_BUG} worlds`);

@@ -1,4 +1,5 @@
-import { LockError, LockLostError } from "../../../src/application/ports/lock-errors";
+import { slotName } from "../../../src/application/locking/slots";
+import { LockError, LockLostError, LockPermitsError } from "../../../src/application/ports/lock-errors";
 import type { LockHold, LockProvider } from "../../../src/application/ports/lock-provider";
 import { HandoffLease } from "../../../src/infrastructure/locking/lease/handoff-lease";
 import { LeaseClient, type LeaseClientOptions } from "../../../src/infrastructure/locking/lease/lease-client";
@@ -67,12 +68,18 @@ export interface Setting {
   readonly referee: Referee;
   readonly ledger: Ledger;
   readonly resourceIds: readonly [string, ...string[]];
+  /** Absent: they are locks. Processes may disagree about it. */
+  readonly permits?: number | undefined;
   readonly build: Build;
   readonly nextNonce: () => string;
 }
 
 /** Enough to leave no trace in any weather: who departs in an orderly way must not be named any more. */
 const TIME_TO_LEAVE_MS = 600_000;
+/** Nobody waits for longer than that for what is bound to happen. */
+const LONGEST_STANDSTILL_MS = 600_000;
+/** Less than a lease: a record that is left for longer than that is that of a process which is gone. */
+const LONGEST_KEPT_MS = 25_000;
 
 /** A process that locks: several actors over one provider, as an application would have them. */
 export class Participant {
@@ -144,10 +151,13 @@ export class Participant {
     });
   }
 
-  /** Each resource once, however long it takes. */
+  /** Each resource once, and then all of its slots at once, however long it takes. */
   async takeAll(): Promise<void> {
-    for (const id of this.setting.resourceIds)
-      await this.provider.withLock(id, () => Promise.resolve(), { timeout: "infinite" });
+    const { resourceIds, permits } = this.setting;
+    for (const id of resourceIds) {
+      await this.takeOne(id);
+      if (permits !== undefined) await this.takeSlots(id, permits);
+    }
   }
 
   crash(): void {
@@ -165,6 +175,34 @@ export class Participant {
     this.stopping.abort();
     await Promise.all(this.actors);
     await this.provider.close();
+  }
+
+  /** Whoever counted the slots in another way may be left in one of them for a while. */
+  private async takeOne(id: string): Promise<void> {
+    for (;;)
+      try {
+        return await this.provider.withLock(id, () => undefined, this.patiently);
+      } catch (error) {
+        if (!(error instanceof LockPermitsError)) throw error;
+        await this.machine.pause(1_000);
+      }
+  }
+
+  private async takeSlots(id: string, permits: number): Promise<void> {
+    let inside = 0;
+    await new Promise<void>((resolve, reject) => {
+      const enter = (): Promise<void> => {
+        if ((inside += 1) === permits) resolve();
+        return allInside;
+      };
+      const allInside = new Promise<void>((letGo) => this.machine.later(LONGEST_STANDSTILL_MS, letGo));
+      for (let n = 0; n < permits; n += 1) this.provider.withLock(id, enter, this.patiently).catch(reject);
+    });
+  }
+
+  private get patiently() {
+    const { permits } = this.setting;
+    return { timeout: "infinite", ...(permits !== undefined && { permits }) } as const;
   }
 
   private get isStopping(): boolean {
@@ -187,23 +225,31 @@ export class Participant {
   }
 
   private async borrow(id: string, timeout: number | "infinite"): Promise<void> {
-    const { random, referee } = this.setting;
+    const { random, referee, permits } = this.setting;
+    const lockAtLeastFor = random.chance(0.1) ? random.between(1_000, LONGEST_KEPT_MS) : 0;
     const rounds = random.chance(0.1) ? 30 : random.pick([1, 1, 2, 4]);
     const section = async (hold: LockHold): Promise<void> => {
       const insider = this.enter(id, hold);
       try {
         for (let round = 0; round < rounds; round += 1) await this.work(hold, insider);
       } finally {
-        referee.leave(insider);
+        referee.leave(insider, lockAtLeastFor);
       }
     };
-    await this.provider.withLock(id, section, { timeout, signal: this.stopping.signal });
+    await this.provider.withLock(id, section, {
+      timeout,
+      signal: this.stopping.signal,
+      lockAtLeastFor,
+      ...(permits !== undefined && { permits }),
+    });
   }
 
   private enter(id: string, hold: LockHold): Insider {
-    const { referee } = this.setting;
+    const { referee, permits } = this.setting;
     const who = `${this.machine.name}/${hold.fencingToken % 100_000n}`;
-    const insider = referee.enter(id, who, this.machine, hold);
+    const counted = permits === undefined ? undefined : { semaphore: id, permits };
+    const name = hold.slot === undefined ? id : slotName(id, hold.slot);
+    const insider = referee.enter(name, who, this.machine, hold, counted);
     const { signal } = hold;
     const onLost = (): void => referee.lost(insider, String(signal.reason), this.network);
     if (signal.aborted) onLost();

@@ -1,5 +1,6 @@
 import { instant, type Instant } from "../../../src/infrastructure/locking/lease/protocol/lease-environment";
 import { LeaseClient } from "../../../src/infrastructure/locking/lease/lease-client";
+import { LeasePermits } from "../../../src/infrastructure/locking/lease/lease-permits";
 import type { StoredLeaseRecord } from "../../../src/infrastructure/locking/lease/protocol/lease-record";
 import {
   recordVersion,
@@ -9,15 +10,18 @@ import {
   RecordMemory,
   type Sighting,
 } from "../../../src/infrastructure/locking/lease/protocol/record-memory";
+import type { LeaseTenure } from "../../../src/infrastructure/locking/lease/tenure/lease-tenure";
 import { TenureRequests } from "../../../src/infrastructure/locking/lease/tenure/tenure-requests";
 import { wellBuilt, type Build } from "./participant";
-import { ageless, rough, skewed, stormy, type Profile } from "./profile";
+import { ageless, calm, rough, skewed, stormy, type Profile } from "./profile";
 
 /** A mistake that somebody could make, and the weather in which the simulation has to find it. */
 export interface PlantedBug {
   readonly name: string;
   readonly profile: Profile;
   readonly build: Build;
+  /** Of a world of semaphores: the numbers that its processes count them with. */
+  readonly permits?: readonly [number, ...number[]];
   /** What the referee says when it finds it. */
   readonly symptom: RegExp;
 }
@@ -166,6 +170,77 @@ const overtakes: PlantedBug = {
   symptom: /who waited before it/,
 };
 
+/** Each process is sure of its own number. */
+const numberPerProcess: PlantedBug = {
+  name: "number of permits per process",
+  profile: calm,
+  permits: [2, 3],
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        override readonly permits = new (class extends LeasePermits {
+          private readonly own = new Map<string, number>();
+
+          override read(id: string): Promise<number | null> {
+            return Promise.resolve(this.own.get(id) ?? null);
+          }
+
+          override replace(id: string, _from: number | null, to: number): Promise<boolean> {
+            this.own.set(id, to);
+            return Promise.resolve(true);
+          }
+        })((recordId) => this.requests(recordId, "nobody"));
+      })(store, options),
+  },
+  symptom: /counted 2 permits|counted 3 permits/,
+};
+
+/** It was agreed upon, so it is agreed upon. */
+const rememberedNumber: PlantedBug = {
+  name: "number of permits that is asked for once",
+  profile: calm,
+  permits: [2, 3],
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        override readonly permits = new (class extends LeasePermits {
+          private readonly known = new Map<string, number>();
+
+          override async read(id: string): Promise<number | null> {
+            const found = this.known.get(id) ?? (await super.read(id));
+            if (found !== null) this.known.set(id, found);
+            return found;
+          }
+
+          override async replace(...change: Parameters<LeasePermits["replace"]>): Promise<boolean> {
+            const isChanged = await super.replace(...change);
+            if (isChanged) this.known.set(change[0], change[2]);
+            return isChanged;
+          }
+        })((recordId) => this.requests(recordId, "nobody"));
+      })(store, options),
+  },
+  symptom: /counted 2 permits|counted 3 permits/,
+};
+
+/** Whose section has ended needs its lock no more. */
+const forgottenMinimum: PlantedBug = {
+  name: "minimum hold that ends with its section",
+  profile: calm,
+  build: {
+    ...wellBuilt,
+    client: (store, options) =>
+      new (class extends LeaseClient {
+        override leave(tenure: LeaseTenure): Promise<void> {
+          return this.release(tenure);
+        }
+      })(store, options),
+  },
+  symptom: /was to keep/,
+};
+
 export const plantedBugs: readonly PlantedBug[] = [
   idPerProcess,
   deleteOnRelease,
@@ -174,4 +249,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   forgettingObservers,
   oneShotLeaving,
   overtakes,
+  numberPerProcess,
+  rememberedNumber,
+  forgottenMinimum,
 ];

@@ -14,9 +14,17 @@ export interface Insider {
   readonly machine: Machine;
   readonly fence: bigint;
   readonly sinceMs: number;
+  readonly counted: Counted | undefined;
+}
+
+/** Of which semaphore the id is a slot, and how many its holder takes it to have. */
+export interface Counted {
+  readonly semaphore: string;
+  readonly permits: number;
 }
 
 /** More failed requests than this must come together before a lease may run out: four time-outs fit into one. */
+const CLOCK_SHARE = 0.98;
 const MISHAPS_THAT_EXCUSE_A_LOSS = 3;
 
 /** Sees everything, and says when a promise is broken. */
@@ -25,6 +33,8 @@ export class Referee {
   acquisitions = 0;
   losses = 0;
   takeovers = 0;
+  /** Until when others are to be kept out, and by whom. */
+  private readonly kept = new Map<string, { readonly by: Insider; readonly untilMs: number }>();
   private readonly inside = new Map<string, Insider[]>();
   private readonly lastFence = new Map<string, bigint>();
   private readonly departures = new Set<string>();
@@ -34,11 +44,18 @@ export class Referee {
   constructor(
     private readonly world: World,
     private readonly ttlMs: number,
+    /** No request is lost and no process stands still: what is to be kept for a while is kept. */
+    private readonly keepsAreSure: boolean,
   ) {}
 
-  enter(id: string, who: string, machine: Machine, hold: LockHold): Insider {
+  enter(id: string, who: string, machine: Machine, hold: LockHold, counted?: Counted): Insider {
     const { nowMs } = this.world;
-    const insider: Insider = { id, who, machine, fence: hold.fencingToken, sinceMs: nowMs };
+    const insider: Insider = { id, who, machine, fence: hold.fencingToken, sinceMs: nowMs, counted };
+    if (counted !== undefined) this.checkCount(insider, counted, hold.slot ?? 0);
+    const kept = this.kept.get(id);
+    if (kept !== undefined && nowMs < kept.untilMs)
+      this.broken(`${who} entered ${id}, which ${kept.by.who} was to keep`);
+    this.kept.delete(id);
     this.world.note(machine.name, `${who} enters ${id} with fence ${insider.fence}`);
     this.acquisitions += 1;
     const others = this.others(id);
@@ -53,7 +70,11 @@ export class Referee {
     return insider;
   }
 
-  leave(insider: Insider): void {
+  /** Nobody else comes in until `keptForMs` after it came itself, however its clock goes. */
+  leave(insider: Insider, keptForMs = 0): void {
+    const untilMs = insider.sinceMs + CLOCK_SHARE * keptForMs;
+    const isInside = this.others(insider.id).includes(insider);
+    if (this.keepsAreSure && isInside && keptForMs > 0) this.kept.set(insider.id, { by: insider, untilMs });
     this.inside.set(
       insider.id,
       this.others(insider.id).filter((other) => other !== insider),
@@ -86,6 +107,7 @@ export class Referee {
   crashed(machine: Machine): void {
     for (const insiders of this.inside.values())
       for (const insider of insiders) if (insider.machine === machine) this.leave(insider);
+    for (const [id, { by }] of this.kept) if (by.machine === machine) this.kept.delete(id);
   }
 
   /** It has closed its provider, and everything that it had to clean up is done. */
@@ -102,9 +124,25 @@ export class Referee {
 
   /** A write was applied. */
   stored(id: string, record: StoredLeaseRecord): void {
-    for (const name of [record.ownerId, ...waitersIn(record)])
+    // Left to itself for the rest of a minimum hold, a record names its owner for longer than that is there.
+    const isLeft = record.ttlMs !== undefined && record.ttlMs !== this.ttlMs;
+    for (const name of [isLeft ? null : record.ownerId, ...waitersIn(record)])
       if (name !== null && this.departures.has(processOf(name)) && !this.abandoned.has(name))
         this.broken(`${id} names ${name}, whose process has departed`);
+  }
+
+  /** Each slot has one holder at a time; with all of one mind, there are no more holders than permits. */
+  private checkCount({ who }: Insider, { semaphore, permits }: Counted, slot: number): void {
+    if (slot < 1 || slot > permits) this.broken(`${who} got slot ${slot} of ${permits} of ${semaphore}`);
+    for (const { counted, machine, sinceMs, ...other } of [...this.inside.values()].flat())
+      if (
+        counted?.semaphore === semaphore &&
+        counted.permits !== permits &&
+        !machine.stoodStillSince(sinceMs)
+      )
+        this.broken(
+          `${who} counted ${permits} permits while ${other.who} was inside with ${counted.permits}`,
+        );
   }
 
   broken(what: string): void {

@@ -6,16 +6,23 @@ import { Simulation, type SimulationResult } from "./simulation";
 /** Acquisitions per world. Short enough that a failing seed replays in a second. */
 const PER_WORLD = 500;
 
-const USAGE = "usage: npm run simulate -- [--seed N] [--acquisitions M] [--profile NAME]";
+const USAGE = "usage: npm run simulate -- [--seed N] [--acquisitions M] [--profile NAME] [--permits N[,N…]]";
 
 /** Worlds with consecutive seeds, one profile after the other, until enough tenures have been inside. */
 async function simulate(): Promise<number> {
   const { values } = parseArgs({
-    options: { seed: { type: "string" }, acquisitions: { type: "string" }, profile: { type: "string" } },
+    options: {
+      seed: { type: "string" },
+      acquisitions: { type: "string" },
+      profile: { type: "string" },
+      permits: { type: "string" },
+    },
   });
   const firstSeed = Number(values.seed ?? 1);
   const wanted = Number(values.acquisitions ?? 10_000);
   const chosen = profiles.filter(({ name }) => values.profile === undefined || name === values.profile);
+  const [some, ...others] = values.permits?.split(",").map(Number) ?? [];
+  const permits = some === undefined ? {} : { permits: [some, ...others] as const };
   if (!Number.isSafeInteger(firstSeed) || !Number.isSafeInteger(wanted) || chosen.length === 0) {
     console.error(`${USAGE}\nprofiles: ${profiles.map(({ name }) => name).join(", ")}`);
     return 64;
@@ -28,9 +35,9 @@ async function simulate(): Promise<number> {
     const profile = chosen[(seed - firstSeed) % chosen.length] ?? chosen[0];
     if (profile === undefined) break;
     const perWorld = Math.min(PER_WORLD, wanted - acquisitions);
-    const result = await new Simulation({ seed, profile, acquisitions: perWorld }).run();
+    const result = await new Simulation({ seed, profile, acquisitions: perWorld, ...permits }).run();
     if (result.failure !== undefined) {
-      const replay = `npm run simulate -- --seed ${seed} --acquisitions ${perWorld} --profile ${profile.name}`;
+      const replay = `npm run simulate -- --seed ${seed} --acquisitions ${perWorld} --profile ${profile.name}${values.permits === undefined ? "" : ` --permits ${values.permits}`}`;
       console.log(`${result.failure}\n\nfailed; to see it again: ${replay}`);
       return 1;
     }

@@ -19,6 +19,8 @@ export interface SimulationRequest {
   /** The schedule ends when so many have been inside. */
   readonly acquisitions: number;
   readonly build?: Build;
+  /** What the ids are semaphores with, as the processes count: each draws one of these. Absent: they are locks. */
+  readonly permits?: readonly [number, ...number[]];
 }
 
 export interface SimulationResult {
@@ -44,10 +46,10 @@ export class Simulation {
   private readonly world = new World();
   private readonly random: SeededRandom;
   private readonly settings = leaseSettings();
-  private readonly referee = new Referee(this.world, this.settings.ttlMs);
+  private readonly referee: Referee;
   private readonly watch: TakeoverWatch;
   private readonly turns: TurnWatch;
-  private readonly ledger = new Ledger(this.referee);
+  private readonly ledger: Ledger;
   private readonly truth: MemoryLeaseRecordStore;
   private readonly store: LeaseRecordStore;
   private readonly lastWriteMs = new Map<string, number>();
@@ -62,14 +64,17 @@ export class Simulation {
   constructor(private readonly request: SimulationRequest) {
     this.random = new SeededRandom(request.seed);
     this.profile = request.profile;
-    const { dropped, answeredLate } = request.profile;
+    const { dropped, answeredLate, stallEveryMs } = request.profile;
+    const isSmooth = dropped === 0 && answeredLate === 0;
+    this.referee = new Referee(this.world, this.settings.ttlMs, isSmooth && stallEveryMs === Infinity);
+    this.ledger = new Ledger(this.referee);
     const tellsExactAges = request.profile.age === "exact";
     this.watch = new TakeoverWatch(this.world, this.referee, this.settings, tellsExactAges);
     this.turns = new TurnWatch(
       this.world,
       this.referee,
       this.settings,
-      dropped === 0 && answeredLate === 0 && (tellsExactAges ? "always" : "after a release"),
+      isSmooth && (tellsExactAges ? "always" : "after a release"),
       (ownerId) => this.watch.isDead(ownerId),
     );
     this.resourceIds = this.random.chance(0.5) ? ["a"] : ["a", "b"];
@@ -111,8 +116,9 @@ export class Simulation {
     const participant = this.boot();
     participant.startBorrower();
     if (this.random.chance(0.5)) participant.startBorrower();
-    if (this.random.chance(0.6)) participant.startKeeper();
-    if (this.random.chance(0.3)) participant.startKeeper();
+    // Long ownership is of locks alone.
+    const keepers = this.request.permits === undefined ? [0.6, 0.3] : [];
+    for (const chance of keepers) if (this.random.chance(chance)) participant.startKeeper();
     this.planMishaps(participant);
     this.planEnd(participant);
   }
@@ -132,7 +138,9 @@ export class Simulation {
       this.lastWriteMs,
     );
     this.networks.push(network);
+    const { permits } = this.request;
     const participant = new Participant({
+      permits: permits && random.pick(permits),
       machine,
       network,
       random: random.fork(),
@@ -234,7 +242,9 @@ export class Simulation {
     const onStored = (id: string, record: StoredLeaseRecord): void => {
       this.referee.stored(id, record);
       this.turns.stored(id, record);
-      if (this.request.profile.dropped === 0 && !this.isEnding) this.watch.stored(id, record);
+      // Of several slots, nobody waits for a certain one.
+      const isWaitedFor = this.request.profile.dropped === 0 && this.request.permits === undefined;
+      if (isWaitedFor && !this.isEnding) this.watch.stored(id, record);
     };
     return {
       read: (id) => store.read(id),

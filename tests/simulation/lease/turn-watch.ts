@@ -54,7 +54,8 @@ export class TurnWatch {
   }
 
   private check(id: string, taker: string, { record, ownerSignMs, waiterSignMs }: Seen): void {
-    const { ttlMs, yieldMs, waiterTtlMs, marginMs } = this.settings;
+    const { yieldMs, waiterTtlMs, marginMs } = this.settings;
+    const { ttlMs = this.settings.ttlMs } = record;
     const { nowMs } = this.world;
     const waiters = waitersIn(record);
     const ahead = aheadOf(taker, waiters);

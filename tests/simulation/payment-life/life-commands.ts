@@ -75,6 +75,8 @@ const behaviours = [
   "unreachable",
   "unreachable",
   "processing",
+  "pending",
+  "pending_then_failed",
   "authorization_gone",
 ] as const;
 

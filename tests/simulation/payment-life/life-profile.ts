@@ -9,7 +9,9 @@ export type Trouble =
   /** The store is gone for a while. */
   | "a store that goes away"
   /** The gateway draws pictures, and payments are compared with them, by several at once. */
-  | "observers";
+  | "observers"
+  /** The gateway speaks first, of anything at any time, before its own answers, too, and any process follows it. */
+  | "hints";
 
 /** What kind of a world payments live in. */
 export interface LifeProfile {
@@ -66,6 +68,13 @@ export const lifeProfiles: readonly [LifeProfile, ...LifeProfile[]] = [
     locks: "none",
     faultRate: 0.1,
     troubles: ["a gateway of its own mind", "observers"],
+  },
+  {
+    name: "hints",
+    processes: 3,
+    locks: "none",
+    faultRate: 0.1,
+    troubles: ["a gateway of its own mind", "observers", "hints"],
   },
   { name: "everything at once", processes: 3, locks: "none", faultRate: 0.2, troubles: all },
 ];

@@ -1,3 +1,4 @@
+import { anAct } from "../../support/an-act";
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import { ReviewOperations, type ReviewCase } from "../../../src/application/use-cases/review-operations";
 import type { OperationId } from "../../../src/domain/identifiers";
@@ -24,10 +25,15 @@ export async function resolveReview(
   operationId: OperationId,
   verdict: ReviewVerdict,
 ): Promise<void> {
-  await new ReviewOperations(process.locks, process.context).resolve(operationId, verdict, {
-    actor,
-    lockTimeout: "infinite",
-  });
+  await new ReviewOperations(process.locks, process.context).resolve(
+    operationId,
+    verdict,
+    {
+      actor,
+      lockTimeout: "infinite",
+    },
+    anAct,
+  );
 }
 
 /** Persons who read the list of reviews and the gateway's books, and decide; right or wrong. */
@@ -62,7 +68,7 @@ export class Operator {
   async rightVerdict(operation: Operation, isLast: boolean): Promise<Verdict | null> {
     const state = await this.parts.gateway.state(operation.paymentId, gatewayKey(operation));
     if (state?.is === "recorded") return movedBy(state) ? "moved" : "not_moved";
-    if (state?.is === "deciding") return "pending";
+    if (state?.is === "deciding" || state?.is === "refusing") return "pending";
     return state?.is === "broken" || isLast ? "not_moved" : null;
   }
 

@@ -31,7 +31,7 @@ describe("whatever happens to payments, what moved at the gateway is what the st
     test(
       "in memory",
       async () => {
-        for (let seed = 1; seed <= size(20, 3); seed += 1) {
+        for (let seed = 1; seed <= size(20, 1); seed += 1) {
           const { failures, answers, kills } = await live({ seed, profile });
           expect(failures).toEqual([]);
           expect(answers).toBeGreaterThan(20);
@@ -42,7 +42,7 @@ describe("whatever happens to payments, what moved at the gateway is what the st
     );
   });
 
-  describe("in SQLite", () => livesOn("sqlite", "", size(2_000, 400), lifeProfiles));
+  describe("in SQLite", () => livesOn("sqlite", "", size(2_000, 120), lifeProfiles));
 
   test(
     "the same seed lives the same life again, another one another",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { HintOutcome } from "../../../src/application/gateway-events/hint-observer";
 import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
 import type { PaymentGateway } from "../../../src/application/ports/payment-gateway";
 import {
@@ -8,7 +9,7 @@ import {
 import { ExpireAuthorizations } from "../../../src/application/use-cases/expire-authorizations";
 import { ObservePayment } from "../../../src/application/use-cases/observe-payment";
 import { ReconcileOperations } from "../../../src/application/use-cases/reconcile-operations";
-import type { PaymentId } from "../../../src/domain/identifiers";
+import { parsePaymentId, type PaymentId } from "../../../src/domain/identifiers";
 import { gatewayKey, isInReview, isRelease, type Operation } from "../../../src/domain/payment/operation";
 import { openOperationOf, operationOf, type Payment } from "../../../src/domain/payment/payment";
 import type {
@@ -18,6 +19,7 @@ import type {
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { SeededRandom } from "../lease/seeded-random";
 import { checkedRepository } from "./checked-repository";
+import { followHint, type HintParts } from "./hints";
 import { GatewayDealings } from "./judges/gateway-dealings";
 import { isForeseen, merchant, request, type Told } from "./life-commands";
 import { disagreements, questionOf } from "./judges/life-judges";
@@ -42,6 +44,7 @@ const LAST_LOOKS = 8;
 /** When nothing fails any more, the same exception again and again is one that nobody will ever hear of. */
 const MOST_REPETITIONS = 3;
 const MOST_FAILURES = 10;
+const UNKNOWN_HERE = parsePaymentId("00000000-0000-7000-8000-ffffffffffff");
 const VERDICTS: readonly [Verdict, ...Verdict[]] = ["moved", "not_moved", "pending"];
 
 /** A mistake, made between the engine and its ports. */
@@ -49,6 +52,7 @@ export interface Plant {
   readonly gateway?: (gateway: PaymentGateway & AuthorizationLookup) => PaymentGateway & AuthorizationLookup;
   readonly payments?: (payments: PaymentRepository) => PaymentRepository;
   readonly resolve?: NonNullable<OperatorParts["resolve"]>;
+  readonly asking?: NonNullable<HintParts["asking"]>;
 }
 
 export interface LifeOptions {
@@ -179,7 +183,7 @@ export class PaymentLife {
     if (this.turnstile.size > MOST_OPEN_CALLS || luck < 0.6) return this.turnstile.letGo(this.random.next());
     if (luck < 0.78) return this.startRequest();
     if (luck < 0.81 || (luck < 0.82 && !this.has("observers"))) return this.startPass();
-    if (luck < 0.82) return this.startObservation();
+    if (luck < 0.82) return this.has("hints") ? this.startHint() : this.startObservation();
     if (luck < 0.84) return this.network.arrive();
     if (luck < 0.92) return this.timePasses();
     if (luck < 0.96) return this.startReview();
@@ -232,6 +236,44 @@ export class PaymentLife {
         lockTimeout: "infinite",
       });
     });
+  }
+
+  /** The gateway has something to say, mostly of what happened last; and sometimes of what nobody here knows. */
+  private startHint(): void {
+    const { news } = this.gateway;
+    const latest = news.at(-1 - Math.floor(this.random.next() * MEETING_PLACES));
+    const isForeign = latest === undefined || this.random.chance(0.1);
+    const paymentId = isForeign ? UNKNOWN_HERE : parsePaymentId(latest);
+    const process = this.anyProcess();
+    this.start(process, "a hint", async () => {
+      await this.follow(process, paymentId);
+    });
+  }
+
+  private follow(process: ServiceProcess, paymentId: PaymentId): Promise<HintOutcome> {
+    const { asking } = this.options.plant ?? {};
+    const complain = (what: string) => this.failures.push(what);
+    return followHint(process, paymentId, { complain, ...(asking === undefined ? {} : { asking }) });
+  }
+
+  /** What is heard again when nothing fails any more is done with at once. */
+  private async lastHints(): Promise<void> {
+    for (const { facts } of await this.allPayments()) {
+      const process = this.anyProcess();
+      this.start(process, "a last hint", async () => {
+        const outcome = await this.follow(process, facts.id);
+        if (outcome !== "done" && !(await this.hasBrokenKey(facts)))
+          this.failures.push(`a last hint of payment ${facts.id} is ${outcome}`);
+      });
+      await this.drain();
+    }
+  }
+
+  /** There is one about which the gateway never gives an answer. */
+  private async hasBrokenKey({ id, operations }: Payment["facts"]): Promise<boolean> {
+    for (const operation of operations)
+      if ((await this.gateway.state(id, gatewayKey(operation)))?.is === "broken") return true;
+    return false;
   }
 
   private notRepeated(what: string): void {
@@ -345,6 +387,7 @@ export class PaymentLife {
       if (!(await this.lastLook())) break;
       await this.quietRound();
     }
+    if (this.has("hints")) await this.lastHints();
     if (this.has("observers")) await this.lastObservations();
     const { cases, wrong } = await this.operator.list(this.anyProcess());
     this.failures.push(...wrong);

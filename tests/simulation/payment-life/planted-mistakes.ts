@@ -46,6 +46,20 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     noticed: money,
   },
   {
+    name: "what the gateway has not decided yet is taken for refused",
+    profile: "a gateway of its own mind",
+    plant: {
+      gateway: (gateway) => ({
+        ...passedOn(gateway),
+        find: async (request): Promise<FindAnswer> => {
+          const found = await gateway.find(request);
+          return found.outcome === "pending" ? { outcome: "declined", reason: "takes too long" } : found;
+        },
+      }),
+    },
+    noticed: money,
+  },
+  {
     name: "silence is taken for a request that was not sent",
     profile: "one server",
     plant: {
@@ -204,6 +218,38 @@ export const plantedMistakes: readonly PlantedMistake[] = [
       }),
     },
     noticed: /others captured/,
+  },
+  {
+    name: "a hint is taken for evidence of what it hints at",
+    profile: "hints",
+    plant: {
+      asking: (gateway) => ({
+        ...gateway,
+        find: async (request): Promise<FindAnswer> => {
+          const found = await gateway.find(request);
+          return found.outcome === "absent" ? { outcome: "succeeded", reference: "as hinted" } : found;
+        },
+      }),
+    },
+    noticed: money,
+  },
+  {
+    name: "a hint sends what the gateway has not received",
+    profile: "hints",
+    plant: {
+      asking: (gateway) => ({
+        ...gateway,
+        find: async (request): Promise<FindAnswer> => {
+          const found = await gateway.find(request);
+          const { kind, authorizationReference } = request;
+          if (found.outcome !== "absent" || kind === "authorize" || authorizationReference === null)
+            return found;
+          const answer = await gateway[kind]({ ...request, authorizationReference });
+          return answer.outcome === "not_sent" ? found : answer;
+        },
+      }),
+    },
+    noticed: /a hint had a \w+ sent/,
   },
   {
     name: "a step is stored without its events",

@@ -1,20 +1,21 @@
 import { writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { LockError } from "../../../src/application/ports/lock-errors";
-import type { LockProvider } from "../../../src/application/ports/lock-provider";
+import type { LockHold, LockProvider } from "../../../src/application/ports/lock-provider";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
 import { GcsLockProvider } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
+import { lead } from "../../../src/infrastructure/locking/leadership/lead";
 import { RedisLockProvider } from "../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
 import { PostgresLockProvider } from "../../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { QUICK_LEASE } from "../servers/gcs-locks";
 import { Stalls } from "../stalls";
-import type { StormKind } from "../worlds/lock-storm";
+import { STORM_PERMITS, type StormKind } from "../worlds/lock-storm";
 
 // Locks one id again and again, and says on its output at which moments it was certain to be inside. Its clock is the
 // machine's monotonic one, the same for all processes.
 
-const [kind = "", place = "", timeoutMs = ""] = process.argv.slice(2);
+const [kind = "", place = "", timeoutMs = "", way = ""] = process.argv.slice(2);
 
 const providers: Record<StormKind, () => LockProvider & { close?(): Promise<void> }> = {
   postgres: () =>
@@ -32,29 +33,35 @@ const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const stalls = new Stalls();
 const LONG_MS = 1_200;
-let isOver = false;
-process.once("SIGTERM", () => (isOver = true));
+const over = new AbortController();
+process.once("SIGTERM", () => over.abort());
+
+async function beInside(hold: LockHold): Promise<void> {
+  // A leader is stopped and killed often enough without being slow.
+  const isLong = Math.random() < (way === "leader" ? 0.5 : 0.1);
+  const fromMs = nowMs();
+  for (let step = 0; isLong ? nowMs() < fromMs + LONG_MS : step < 4; step += 1) {
+    if (way === "leader" && hold.signal.aborted) return;
+    // Before the question, so that it is true of this moment if it is true at all.
+    const askedMs = nowMs();
+    hold.assertHeld();
+    say(`held ${hold.fencingToken} ${askedMs} ${hold.slot ?? 1}`);
+    if (isLong && step === 0) say("long");
+    await pause(3);
+  }
+}
+
+const WAYS: Readonly<Record<string, () => Promise<void>>> = {
+  section: () => locks.withLock("hot", beInside, { timeout: Number(timeoutMs) }),
+  slots: () => locks.withLock("hot", beInside, { timeout: Number(timeoutMs), permits: STORM_PERMITS }),
+  leader: () => lead(locks, "hot", beInside, { endingMs: 500, signal: over.signal }),
+};
 
 async function run(): Promise<void> {
-  while (!isOver) {
+  while (!over.signal.aborted) {
     const took = stalls.stopwatch();
     try {
-      await locks.withLock(
-        "hot",
-        async (hold) => {
-          const isLong = Math.random() < 0.1;
-          const fromMs = nowMs();
-          for (let step = 0; isLong ? nowMs() < fromMs + LONG_MS : step < 4; step += 1) {
-            // Before the question, so that it is true of this moment if it is true at all.
-            const askedMs = nowMs();
-            hold.assertHeld();
-            say(`held ${hold.fencingToken} ${askedMs}`);
-            if (isLong && step === 0) say("long");
-            await pause(3);
-          }
-        },
-        { timeout: Number(timeoutMs) },
-      );
+      await WAYS[way]?.();
     } catch (error) {
       if (!(error instanceof LockError)) throw error;
       say(`refused ${error.code} ${took()}`);

@@ -25,6 +25,7 @@ const sendIt: SendIt = (kind, request, good) =>
 function withReplaced(good: Good, replaced: Partial<Good>): Good {
   return {
     remembersKeysForMs: good.remembersKeysForMs,
+    decidesWithinMs: good.decidesWithinMs,
     authorize: (request) => good.authorize(request),
     capture: (request) => good.capture(request),
     void: (request) => good.void(request),
@@ -199,6 +200,32 @@ export const brokenGateways = {
   findsWhatIsNotDecided: found((answer) =>
     answer.outcome === "pending" ? { outcome: "succeeded", reference: "soon" } : answer,
   ),
+  isSureOfWhatIsNotDecided: answering((answer) =>
+    answer.outcome === "pending" ? { outcome: "succeeded", reference: "surely" } : answer,
+  ),
+  takesWhatItHasTakenForSilence: answering((answer) =>
+    answer.outcome === "pending" ? { outcome: "unknown", reason: "processing" } : answer,
+  ),
+  movesAnewWhatIsPending: sending(async (kind, request, good) => {
+    const before = await good.find({ authorizationReference: null, ...request, kind });
+    if (before.outcome !== "pending") return sendIt(kind, request, good);
+    return sendIt(kind, { ...request, gatewayKey: randomUUID() }, good);
+  }),
+  forgetsWhatIsPending: found((answer) => (answer.outcome === "pending" ? { outcome: "absent" } : answer)),
+  keepsARefusalToItself: finding(async (request, good) => {
+    const answer = await good.find(request);
+    return answer.outcome === "declined" ? { outcome: "pending" } : answer;
+  }),
+  renamesWhatWasPending: answering((answer) =>
+    answer.outcome === "pending" ? { ...answer, reference: randomUUID() } : answer,
+  ),
+  decidesNever: (good: Good) => withReplaced(good, { decidesWithinMs: Infinity }),
+  showsWhatIsPendingAsFree: drawing(({ authorization }) => ({
+    authorization: authorization === "undecided" ? ("open" as const) : authorization,
+  })),
+  hidesRefundsThatFailed: drawing(({ refunds }) => ({
+    refunds: refunds.filter(({ state }) => state !== "failed"),
+  })),
   neverHearsThatARefundFailed: (good: Good) => {
     const known = new Map<string, FindAnswer>();
     return finding(async (request) => {

@@ -1,4 +1,8 @@
-import { LockCancelledError, LockUnavailableError } from "../../../src/application/ports/lock-errors";
+import {
+  LockCancelledError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from "../../../src/application/ports/lock-errors";
 import type { LockHold, LockOptions, LockProvider } from "../../../src/application/ports/lock-provider";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
 
@@ -28,9 +32,13 @@ function withHold(hold: LockHold, replaced: Partial<LockHold>): LockHold {
     signal: hold.signal,
     assertHeld: () => hold.assertHeld(),
     aloneForMs: () => hold.aloneForMs(),
+    ...(hold.slot !== undefined && { slot: hold.slot }),
     ...replaced,
   };
 }
+
+const withPermits = (options: LockOptions, change: (permits: number) => number): LockOptions =>
+  options.permits === undefined ? options : { ...options, permits: change(options.permits) };
 
 const without = (options: LockOptions, left: keyof LockOptions): LockOptions => {
   const { [left]: _, ...rest } = options;
@@ -171,6 +179,91 @@ export const broken = {
   refusesWhatWithLocksTakes: changed(
     (good) => (id, section, options) => good.withLock(id, section, without(options, "alongside")),
   ),
+  givesEveryLockBackAtOnce: changed(
+    (good) => (id, section, options) => good.withLock(id, section, without(options, "lockAtLeastFor")),
+  ),
+  answersWhenTheTimeIsOver: changed(
+    (good) => (id, section, options) => good.withLock(id, section, { ...options, release: "await" }),
+  ),
+  keepsWhatWasTakenInVain: changed((good) => (id, section, options) => {
+    const { alongside } = options;
+    const kept = alongside && { alongside: { ...alongside, hasBegun: () => true } };
+    return good.withLock(id, section, { ...options, ...kept });
+  }),
+  letsOneMoreIn: changed(
+    (good) => (id, section, options) =>
+      good.withLock(
+        id,
+        section,
+        withPermits(options, (permits) => permits + 1),
+      ),
+  ),
+  lendsOneSlotLess: changed(
+    (good) => (id, section, options) =>
+      good.withLock(
+        id,
+        section,
+        withPermits(options, (permits) => permits - 1 || 1),
+      ),
+  ),
+  losesASlotForEver: changed((good) => (id, section, options) => {
+    if (options.permits === undefined) return good.withLock(id, section, options);
+    return new Promise((resolve, reject) => {
+      const stuck = (hold: LockHold) => {
+        const outcome = (async () => section(hold))();
+        outcome.then(resolve, reject);
+        return outcome.catch(() => new Promise<never>(() => {}));
+      };
+      good.withLock(id, stuck, options).catch(reject);
+    });
+  }),
+  givesTheSameFenceToTwo: changed(
+    (good) => (id, section, options) =>
+      good.withLock(id, (hold) => section(withHold(hold, { fencingToken: hold.fencingToken / 2n })), options),
+  ),
+  numbersAllSlotsAlike: changed(
+    (good) => (id, section, options) =>
+      good.withLock(
+        id,
+        (hold) => section(options.permits === undefined ? hold : withHold(hold, { slot: 1 })),
+        options,
+      ),
+  ),
+  ignoresDisagreement: changed(
+    (good) => (id, section, options) =>
+      good.withLock(
+        `${id}/${options.permits ?? ""}`,
+        (hold) => section(withHold(hold, { resourceId: id })),
+        options,
+      ),
+  ),
+  refusesHurriedCallersWithoutALook: (): LockProvider => {
+    const good = new MemoryLockProvider();
+    let asking = 0;
+    return {
+      withLock: async (id, section, options = {}) => {
+        if (options.permits !== undefined && options.timeout === 0 && asking > 0)
+          throw new LockTimeoutError(id, 0, { timeout: 0, source: "the caller" });
+        asking += 1;
+        const entered = (hold: LockHold) => {
+          asking -= 1;
+          return section(hold);
+        };
+        return good.withLock(id, entered, options);
+      },
+    };
+  },
+  servesSlotsInNoOrder: (): LockProvider => {
+    const good = new MemoryLockProvider();
+    let callers = 0;
+    return {
+      withLock: async (id, section, options = {}) => {
+        if (options.permits !== undefined && (callers += 1) % 2 === 1)
+          await new Promise((resolve) => setTimeout(resolve, 30));
+        return good.withLock(id, section, options);
+      },
+    };
+  },
   stopsASectionThatIsCancelled: changed(
     (good) => (id, section, options) =>
       good.withLock(

@@ -4,9 +4,11 @@ import type {
   Attempt,
   AttemptRequest,
   LockBackend,
+  Semaphore,
   Tenure,
   TenureHappening,
 } from "../../../src/infrastructure/locking/lock-backend";
+import { slotsOver } from "../../../src/infrastructure/locking/slots/slot-search";
 
 interface Held {
   readonly ownerId: string;
@@ -18,6 +20,7 @@ interface Held {
 export class FakeLockServer {
   readonly held = new Map<string, Held>();
   readonly waiters = new Map<string, string>();
+  readonly permits = new Map<string, number>();
   readonly listeners = new Map<string, Set<() => void>>();
   private fence = 0n;
 
@@ -90,6 +93,19 @@ export class FakeLockBackend implements LockBackend {
   leave(resourceId: string): void {
     this.left.push(resourceId);
     if (this.server.waiters.get(resourceId) === this.name) this.server.waiters.delete(resourceId);
+  }
+
+  slots(semaphore: Semaphore): LockBackend {
+    const { permits } = this.server;
+    const agreed = {
+      read: async (id: string) => permits.get(id) ?? null,
+      replace: async (id: string, from: number | null, to: number) => {
+        if ((permits.get(id) ?? null) !== from) return false;
+        permits.set(id, to);
+        return true;
+      },
+    };
+    return slotsOver(this, agreed, semaphore);
   }
 
   async close(): Promise<void> {

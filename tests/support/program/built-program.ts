@@ -3,6 +3,8 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
+import { size } from "../test-size";
+import { joinProgram } from "./joined-program";
 
 const root = join(__dirname, "..", "..", "..");
 /** Apart from `dist`, which a build by hand may empty at any time, and where the dependencies are still found. */
@@ -12,25 +14,49 @@ const BUILD_TIMEOUT_MS = 120_000;
 
 /** The program as `npm run build` makes it, made once for all tests that need it at the same time. Resolves with its main file. */
 export async function builtProgram(): Promise<string> {
-  // Another build of it, with something exchanged: see scripts/planted-composition.ts.
-  const given = process.env["HOLDFAST_TEST_PROGRAM"];
-  if (given !== undefined) return given;
+  return given() ?? underLock(buildIfStale);
+}
+
+/**
+ * What tests start as the program: at full size the built one; otherwise the same code in one file that starts in less
+ * than half the time. Resolves with its main file.
+ */
+export async function startedProgram(): Promise<string> {
+  return given() ?? underLock(size(buildIfStale, joinBuilt));
+}
+
+/** The server that kills itself, with the sources that it serves. Processes that compile them anew would do little else. */
+export function joinedCrashingServer(): Promise<string> {
+  return underLock(async () => {
+    const script = join(root, "tests", "crash", "crashing-server.ts");
+    const options = { store: "memory:", behindMs: 0, passInterval: 0, flags: { "sandbox-limit": "0" } };
+    const newest = Math.max(newestOf("src"), newestOf("tests/crash"));
+    return joinIfStale(join(place, "joined", "crashing-server"), newest, script, [JSON.stringify(options)]);
+  });
+}
+
+/** Another build of it, with something exchanged: see scripts/planted-composition.ts. */
+function given(): string | undefined {
+  return process.env["HOLDFAST_TEST_PROGRAM"];
+}
+
+async function underLock(make: () => Promise<string>): Promise<string> {
   mkdirSync(place, { recursive: true });
   const locks = new FileLockProvider(join(place, "locks"));
   try {
-    await locks.withLock("task:build", () => buildIfStale(), { timeout: BUILD_TIMEOUT_MS });
+    return await locks.withLock("task:build", make, { timeout: BUILD_TIMEOUT_MS });
   } finally {
     await locks.close();
   }
-  return join(place, "dist", "main.js");
 }
 
-async function buildIfStale(): Promise<void> {
-  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
-  const inputs = [...sources.map((path) => join("src", path)), "tsconfig.json", "tsconfig.build.json"];
-  const newest = Math.max(...inputs.map((path) => changedAt(join(root, path))));
-  if (changedAt(stamp) > newest) return;
+async function buildIfStale(): Promise<string> {
   const outDir = join(place, "dist");
+  const main = join(outDir, "main.js");
+  const configured = ["tsconfig.json", "tsconfig.build.json", "scripts/bundle.js"].map((path) =>
+    changedAt(join(root, path)),
+  );
+  if (changedAt(stamp) > Math.max(newestOf("src"), ...configured)) return main;
   rmSync(outDir, { recursive: true, force: true });
   await promisify(execFile)(join(root, "node_modules", ".bin", "tsc"), [
     "-p",
@@ -38,8 +64,37 @@ async function buildIfStale(): Promise<void> {
     "--outDir",
     outDir,
   ]);
+  await promisify(execFile)(process.execPath, [join(root, "scripts", "bundle.js"), outDir]);
   copyFileSync(join(root, "package.json"), join(place, "package.json"));
   writeFileSync(stamp, "");
+  return main;
+}
+
+async function joinBuilt(): Promise<string> {
+  const built = await buildIfStale();
+  const settings = ["--port", "0", "--shutdown-delay", "0", "--store", "memory:", "--sandbox-limit", "0"];
+  // The program looks for its package.json three folders above its code.
+  const folder = join(place, "joined", "of", "program");
+  return joinIfStale(folder, changedAt(stamp), built, ["serve", ...settings]);
+}
+
+async function joinIfStale(
+  folder: string,
+  newest: number,
+  entry: string,
+  serve: readonly string[],
+): Promise<string> {
+  const joinedStamp = join(folder, "stamp");
+  if (changedAt(joinedStamp) <= newest) {
+    await joinProgram(entry, folder, serve);
+    writeFileSync(joinedStamp, "");
+  }
+  return join(folder, "main.cjs");
+}
+
+function newestOf(folder: string): number {
+  const paths = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return Math.max(...paths.map((path) => changedAt(join(root, folder, path))));
 }
 
 /** 0 for what is not there. */

@@ -1,7 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { builtProgram } from "./built-program";
+import { size } from "../test-size";
+import { startedProgram } from "./built-program";
+import { CommandProcesses } from "./command-processes";
 import { HoldfastProcess, type Ended } from "./holdfast-process";
 
 /**
@@ -18,11 +20,12 @@ export const untilEnded: readonly string[] = [
 export class HoldfastCli {
   private main = "";
   private readonly running: HoldfastProcess[] = [];
+  private readonly commands = new CommandProcesses();
   folder = "";
 
   constructor() {
     beforeAll(async () => {
-      this.main = await builtProgram();
+      this.main = await startedProgram();
     }, 120_000);
     beforeEach(() => {
       this.folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
@@ -31,6 +34,7 @@ export class HoldfastCli {
       await Promise.all(this.running.splice(0).map((one) => one.end("SIGKILL")));
       rmSync(this.folder, { recursive: true, force: true });
     });
+    afterAll(() => this.commands.end());
   }
 
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): HoldfastProcess {
@@ -48,9 +52,14 @@ export class HoldfastCli {
     return readdirSync(this.folder);
   }
 
-  /** Runs a command to its end. */
-  run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string): Promise<Ended> {
-    return this.start(args, env, stdin).ended;
+  /**
+   * Runs a command to its end: at full size, and if it is given something to read, in a process of its own; otherwise in one
+   * that has run others before. What is about signals, or starts processes, uses `start`.
+   */
+  run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): Promise<Ended> {
+    const isShared = size(false, stdin === undefined && !startsOthers(args));
+    if (!isShared) return this.start(args, env, stdin).ended;
+    return this.commands.run(this.main, args, { cwd: this.folder, env });
   }
 
   /** A command line for a shell. */
@@ -63,6 +72,11 @@ export class HoldfastCli {
   serve(...more: string[]): HoldfastProcess {
     return this.start(["serve", "--port", "0", "--shutdown-delay", "0", ...more]);
   }
+}
+
+/** What serves and what runs somebody's command has signals and processes to do with. */
+function startsOthers(args: readonly string[]): boolean {
+  return args.includes("run") || args.includes("serve");
 }
 
 /** Asks again until the answer is the one that is waited for. */

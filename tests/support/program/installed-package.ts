@@ -28,10 +28,15 @@ export class InstalledPackage {
     const { dependencies } = JSON.parse(readFileSync(join(modules, "holdfast", "package.json"), "utf8")) as {
       dependencies: Record<string, string>;
     };
-    for (const name of [...Object.keys(dependencies), "@types/node"]) {
+    for (const name of [...Object.keys(dependencies), "@types/node", "@types/express"]) {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(modules, name));
     }
+    // Its own, or the next one above it would be taken for the project's.
+    writeFileSync(
+      join(project, "package.json"),
+      JSON.stringify({ name: "of-another-author", private: true }),
+    );
     return new InstalledPackage(project);
   }
 
@@ -56,25 +61,30 @@ export class InstalledPackage {
   }
 
   /** Type-checks the files strictly, and leaves JavaScript beside those that are TypeScript. */
-  compile(files: readonly string[]): void {
+  compile(files: readonly string[], resolution: "node20" | "nodenext" | "bundler" = "node20"): void {
     const isScript = files.every((file) => file.endsWith(".mjs"));
     this.write(
       "tsconfig.json",
       JSON.stringify({
         compilerOptions: {
           strict: true,
-          module: "node20",
+          ...(resolution === "bundler"
+            ? { module: "esnext", moduleResolution: "bundler", noEmit: true }
+            : { module: resolution }),
           target: "es2022",
+          lib: ["es2022", "dom"],
           types: ["node"],
           ...(isScript && { checkJs: true, noEmit: true }),
         },
         files,
       }),
     );
-    execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", "."], {
-      cwd: this.project,
-      encoding: "utf8",
-    });
+    try {
+      const tsc = join(root, "node_modules", ".bin", "tsc");
+      execFileSync(tsc, ["-p", "."], { cwd: this.project, encoding: "utf8" });
+    } catch (error) {
+      throw new Error((error as { stdout: string }).stdout, { cause: error });
+    }
   }
 
   remove(): void {

@@ -1,5 +1,7 @@
 import { Agent, request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
+import type { HistoryRecorder } from "../linearizability/history/history-recorder";
+import type { HttpRequest } from "../linearizability/history/http-call";
 
 export interface Answer {
   readonly status: number;
@@ -16,10 +18,19 @@ const TIMEOUT_MS = 45_000;
 export class SteadyClient {
   private readonly agent = new Agent({ keepAlive: true });
 
-  /** Null if the connection failed: nobody knows what became of the request. */
-  async post(url: string, path: string, key: string, body: object): Promise<Answer | null> {
+  /** With a recorder, everything that this client sees is in its history. */
+  constructor(private readonly recorder?: HistoryRecorder) {}
+
+  /** Null if the connection failed, or patience ended: nobody knows what became of the request. */
+  async post(
+    url: string,
+    path: string,
+    key: string | null,
+    body: object,
+    patienceMs = TIMEOUT_MS,
+  ): Promise<Answer | null> {
     try {
-      const { response, content } = await this.send("POST", url + path, key, JSON.stringify(body));
+      const { response, content } = await this.send(url, { method: "POST", path, key, body }, patienceMs);
       const { requestId: _, ...said } = JSON.parse(content) as {
         readonly requestId?: string;
         readonly code?: string;
@@ -39,34 +50,56 @@ export class SteadyClient {
   }
 
   async get<T>(url: string, path: string): Promise<T> {
-    return JSON.parse((await this.send("GET", url + path)).content) as T;
+    return JSON.parse((await this.send(url, { method: "GET", path, key: null, body: null })).content) as T;
   }
 
   close(): void {
     this.agent.destroy();
   }
 
-  private send(
-    method: string,
+  private async send(url: string, asked: HttpRequest, patienceMs = TIMEOUT_MS): Promise<Received> {
+    const record = this.recorder?.begin(asked);
+    try {
+      const received = await this.exchange(url, asked, patienceMs);
+      const { response, content } = received;
+      record?.({ status: response.statusCode ?? 0, body: JSON.parse(content) });
+      return received;
+    } catch (error) {
+      record?.(null);
+      throw error;
+    }
+  }
+
+  private exchange(
     url: string,
-    key?: string,
-    body?: string,
-  ): Promise<{ response: IncomingMessage; content: string }> {
+    { method, path, key, body }: HttpRequest,
+    patienceMs: number,
+  ): Promise<Received> {
+    const content = body === null ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const headers = {
-        ...(key === undefined ? {} : { "idempotency-key": key }),
-        ...(body === undefined
+        ...(key === null ? {} : { "idempotency-key": key }),
+        ...(content === undefined
           ? {}
-          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) }),
+          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(content)) }),
       };
-      const sent = request(url, { method, headers, agent: this.agent, timeout: TIMEOUT_MS }, (response) => {
-        text(response).then((content) => resolve({ response, content }), reject);
+      const sent = request(url + path, { method, headers, agent: this.agent }, (response) => {
+        text(response).then((read) => resolve({ response, content: read }), reject);
       });
-      sent.on("timeout", () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+      const timer = setTimeout(
+        () => sent.destroy(new Error(`no answer within ${patienceMs} ms`)),
+        patienceMs,
+      );
+      sent.on("close", () => clearTimeout(timer));
       sent.on("error", reject);
-      sent.end(body);
+      sent.end(content);
     });
   }
+}
+
+interface Received {
+  readonly response: IncomingMessage;
+  readonly content: string;
 }
 
 /** What does not ask to come back. */

@@ -1,3 +1,4 @@
+import { anAct } from "../an-act";
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookStore } from "../../../src/application/ports/events/webhook-store";
@@ -85,7 +86,7 @@ export class CrowdOfEndpoints {
     const others = Array.from({ length: count - 2 }, (_, at) => `m${at}`);
     for (const name of [...others, "slow", "dead"]) {
       const wish = { url: `${receiver.url}/${name}`, types: null, description: null, ordered: true };
-      await manage.create(parseMerchantId(name), wish);
+      await manage.create(parseMerchantId(name), wish, anAct);
     }
     const dispatch = new DispatchWebhooks(context);
     dispatch.start();

@@ -4,6 +4,7 @@ import {
   GcsLockProvider,
   type GcsLockOptions,
 } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
+import { gcsObjectName } from "../../../src/infrastructure/locking/lease/gcs/gcs-object-name";
 import type { LeaseSettings } from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import type { ChildCommand } from "../../../src/lock-contract";
 import { GcsStandIn } from "../gcs-stand-in/gcs-stand-in";
@@ -75,7 +76,7 @@ export async function openGcsWorld(): Promise<GcsWorld> {
       env: { GCS_CHILD: JSON.stringify({ location, options: { ...reached, lease } }) },
     }),
     put: async (resourceId, content) => {
-      const file = client.bucket(bucket).file(`${folder}/${resourceId}.json`);
+      const file = client.bucket(bucket).file(gcsObjectName(`${folder}/`, resourceId));
       await whenNotThrottled(() =>
         content === null
           ? file.delete().then(() => undefined)

@@ -176,7 +176,16 @@ export async function startOwnRedisSentinel(): Promise<OwnSentinel> {
     itself,
     failOver: async () => {
       await caughtUp(replica, master);
-      await tellRedis(itself, "SENTINEL", "FAILOVER", "locks");
+      // It refuses until it has heard enough of the replica.
+      await until(() =>
+        tellRedis(itself, "SENTINEL", "FAILOVER", "locks").then(
+          () => true,
+          ({ message }: Error) => {
+            if (/^NOGOODSLAVE/.test(message)) return false;
+            throw new Error(message);
+          },
+        ),
+      );
       await until(async () => (await named()) === portOf(replica));
       await until(async () => /role:slave/.test(String(await tellRedis(master.url, "INFO"))));
     },

@@ -20,8 +20,11 @@ export function serverUrl(kind: ServerKind): string {
 /** Set once per run by global-setup.ts: the kinds that answered, by comma. Test files only read it. */
 export const answeringServers = "HOLDFAST_TEST_ANSWERING_SERVERS";
 
+/** Debian's. */
+const CHROMIUM = ["/usr/bin/chromium"];
+
 export const availability: Record<
-  ServerKind | `own-${ServerKind}` | "script" | "mounts" | "python",
+  ServerKind | `own-${ServerKind}` | "script" | "mounts" | "python" | "browser",
   () => Found
 > = {
   postgres: () => answering("postgres", "PostgreSQL"),
@@ -42,6 +45,12 @@ export const availability: Record<
     return status === 0
       ? { there: true, url: "python3:" }
       : { there: false, needs, reason: `there is no ${needs}` };
+  },
+  browser: () => {
+    const program = CHROMIUM.find((path) => existsSync(path));
+    return program === undefined
+      ? { there: false, needs: "Chromium", reason: "chromium is not installed" }
+      : { there: true, url: program };
   },
   mounts: () =>
     mayMount()
@@ -74,9 +83,11 @@ function answering(kind: ServerKind, needs: string): Found {
 
 function ownProgram(kind: ServerKind, needs: string): Found {
   const program = findProgram(kind === "postgres" ? "initdb" : "redis-server");
-  return program !== undefined && serverUrl(kind) !== "none"
-    ? { there: true, url: program }
-    : { there: false, needs, reason: `${needs} are not installed, or switched off by "none"` };
+  // Where no server answers, none is started either: a run without servers is a quick one.
+  const { there } = answering(kind, needs);
+  return program !== undefined && there
+    ? { there, url: program }
+    : { there: false, needs, reason: `${needs} are not installed, or no server answers beside them` };
 }
 
 function userName(): string {

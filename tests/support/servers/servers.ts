@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { Client } from "pg";
 import { PseudoTerminal } from "../program/pseudo-terminal";
+import { size } from "../test-size";
 import { availability, type ServerKind } from "./server-availability";
 
 /** What a test sees of the PostgreSQL that is there: a database of its own, made before it and dropped after it. */
@@ -132,6 +134,11 @@ export function describeWithPython(name: string, tests: () => void): void {
   describeWith("python", name, tests);
 }
 
+/** A block that goes through pages as a person does. Gets the path of the browser. */
+export function describeWithBrowser(name: string, tests: (executablePath: string) => void): void {
+  describeWith("browser", name, tests);
+}
+
 /** A block about what Linux alone tells: /proc, statfs. */
 export function describeOnLinux(name: string, tests: () => void): void {
   describeWhere(process.platform === "linux", "Linux", name, tests);
@@ -140,6 +147,26 @@ export function describeOnLinux(name: string, tests: () => void): void {
 /** A block that gives files to another user. */
 export function describeAsRoot(name: string, tests: () => void): void {
   describeWhere(process.geteuid?.() === 0, "root", name, tests);
+}
+
+/** A block that asks a Prometheus of its own, or has promtool try the alerts. */
+export function describeWithPrometheus(name: string, tests: () => void): void {
+  const there = ["prometheus", "promtool"].every(
+    (tool) => spawnSync(tool, ["--version"]).error === undefined,
+  );
+  describeWhere(there, "Prometheus and promtool", name, tests);
+}
+
+/** A block about the models below `models/`. */
+export function describeWithSpin(name: string, tests: () => void): void {
+  const there = ["spin", "gcc"].every((tool) => spawnSync(tool, ["--version"]).error === undefined);
+  describeWhere(there, "Spin and a C compiler", name, tests);
+}
+
+/** The same where it takes minutes. */
+export function describeWithSpinAtFullSize(name: string, tests: () => void): void {
+  if (size(true, false)) describeWithSpin(name, tests);
+  else describeWhere(false, "the full size", name, tests);
 }
 
 /** What a machine is cannot be installed, so it is skipped even where servers are required. */

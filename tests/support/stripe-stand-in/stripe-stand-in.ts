@@ -7,6 +7,8 @@ import { StripeWorld, type Course, type StripeAnswer } from "./stripe-world";
 export const stripeFaults = [
   "refused",
   "undecided",
+  /** Taken, and refused when time passes. */
+  "undecided_then_refused",
   /** The authorization ends by itself just before. */
   "lapsed",
   /** Somebody captures it in the dashboard just before. */
@@ -56,13 +58,18 @@ export class StripeStandIn {
   readonly world = new StripeWorld();
   /** Those that are connected to it, by their ids. */
   readonly accounts = new Map<string, StripeWorld>();
+  /** Accounts that have a key of their own, and need not be connected, by the key. */
+  readonly keys = new Map<string, string>();
+  /** Keys that may not ask whose they are. */
+  readonly restricted = new Set<string>();
+  private readonly unconnected = new Map<string, StripeWorld>();
   /** What came, in order, faults included. */
   readonly requests: string[] = [];
   /** Tells of a request that will not be answered, so that a test need not wait for time to pass. */
   onSilence: () => void = () => undefined;
   /** Before the next request of this kind is carried out. */
   readonly armed = new Map<Arrived["kind"], StripeFault[]>();
-  private readonly keys = new Map<string, { readonly of: string; answer: StripeAnswer | null }>();
+  private readonly answers = new Map<string, { readonly of: string; answer: StripeAnswer | null }>();
   private readonly late: Arrived[] = [];
   private readonly server: Server = createServer((request, response) => void this.serve(request, response));
 
@@ -89,15 +96,24 @@ export class StripeStandIn {
     return world;
   }
 
+  /** An account that is not connected: only its own key opens it. */
+  own(account: string, key: string): StripeWorld {
+    const world = this.unconnected.get(account) ?? new StripeWorld(`own${this.unconnected.size + 1}_`);
+    this.unconnected.set(account, world);
+    for (const [other, of] of this.keys) if (of === account) this.keys.delete(other);
+    this.keys.set(key, account);
+    return world;
+  }
+
   /** As after a day: what a key did is no longer known. */
   forgetKeys(): void {
-    this.keys.clear();
+    this.answers.clear();
   }
 
   /** What was late lands, what was undecided is decided. */
   timePasses(): void {
     for (const arrived of this.late.splice(0)) this.carryOut(arrived, "as asked");
-    for (const world of [this.world, ...this.accounts.values()]) world.decide();
+    for (const world of [this.world, ...this.accounts.values(), ...this.unconnected.values()]) world.decide();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -107,15 +123,34 @@ export class StripeStandIn {
     const kind = kindOf(request.method ?? "", path);
     this.requests.push(`${request.method} ${path}`);
     const key = String(request.headers["idempotency-key"] ?? "");
-    const account = request.headers["stripe-account"];
-    const world = account === undefined ? this.world : this.accounts.get(String(account));
+    const apiKey = /^Bearer ((?:sk|rk)_test_\w+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const own = this.keys.get(apiKey);
+    const isKnown = own !== undefined || apiKey === this.apiKey;
+    if (!isKnown) return send(response, unauthorized);
+    if (path === "/v1/account") return send(response, this.owner(apiKey));
+    const named = request.headers["stripe-account"];
+    const account = own ?? named;
+    const world = this.worldOf(own, named === undefined ? undefined : String(named));
     if (world === undefined) return send(response, failure(403, "invalid_request_error", "account_invalid"));
     const arrived: Arrived = { kind, path, body, key: `${String(account)} ${key}`, query, world };
-    if (!/^Bearer sk_test_\w+$/.test(request.headers.authorization ?? ""))
-      return send(response, unauthorized);
     const fault = this.armed.get(kind)?.shift();
     if (fault === undefined) return send(response, this.carryOut(arrived, "as asked"));
     this.fail(fault, arrived, response);
+  }
+
+  /** Of the server. */
+  apiKey = "sk_test_abc";
+
+  /** Who has a key of their own reaches no other account by naming it. */
+  private worldOf(own: string | undefined, named: string | undefined): StripeWorld | undefined {
+    if (own !== undefined) return named === undefined ? this.unconnected.get(own) : undefined;
+    return named === undefined ? this.world : this.accounts.get(named);
+  }
+
+  private owner(apiKey: string): StripeAnswer {
+    if (this.restricted.has(apiKey))
+      return failure(403, "invalid_request_error", "more_permissions_required");
+    return { status: 200, body: { object: "account", id: this.keys.get(apiKey) ?? "acct_server" } };
   }
 
   /** The same without a socket: null where no answer comes. */
@@ -130,6 +165,7 @@ export class StripeStandIn {
         return this.carryOut(arrived, "as asked");
       case "refused":
       case "undecided":
+      case "undecided_then_refused":
         return this.carryOut(arrived, fault);
       case "silent_before_acting":
         return null;
@@ -153,6 +189,7 @@ export class StripeStandIn {
     switch (fault) {
       case "refused":
       case "undecided":
+      case "undecided_then_refused":
         return send(response, this.carryOut(arrived, fault));
       case "lapsed":
         arrived.world.lapse(arrived.path.split("/")[3] ?? "");
@@ -173,11 +210,11 @@ export class StripeStandIn {
       case "error_before_acting":
         return send(response, failure(503, "api_error"));
       case "stored_500_before_acting":
-        this.keys.set(arrived.key, { of: fingerprint(arrived), answer: failure(500, "api_error") });
+        this.answers.set(arrived.key, { of: fingerprint(arrived), answer: failure(500, "api_error") });
         return send(response, failure(500, "api_error"));
       case "stored_500_after_acting": {
         this.carryOut(arrived, "as asked");
-        const known = this.keys.get(arrived.key);
+        const known = this.answers.get(arrived.key);
         if (known) known.answer = failure(500, "api_error");
         return send(response, failure(500, "api_error"));
       }
@@ -237,14 +274,14 @@ export class StripeStandIn {
   private carryOut(arrived: Arrived, course: Course): StripeAnswer {
     if (arrived.kind === "read") return this.read(arrived);
     const of = fingerprint(arrived);
-    const known = this.keys.get(arrived.key);
+    const known = this.answers.get(arrived.key);
     if (known !== undefined) {
       if (known.of !== of) return failure(400, "idempotency_error");
       return known.answer ?? inUse;
     }
     const entry: { of: string; answer: StripeAnswer | null } = { of, answer: null };
     const answer = this.execute(arrived, course);
-    if (answer.beforeExecution !== true) this.keys.set(arrived.key, { ...entry, answer });
+    if (answer.beforeExecution !== true) this.answers.set(arrived.key, { ...entry, answer });
     return answer;
   }
 

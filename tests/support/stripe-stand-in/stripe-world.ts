@@ -20,6 +20,7 @@ export interface Intent {
   latest_charge: string | null;
   cancellation_reason: string | null;
   last_payment_error: { code: string; decline_code?: string } | null;
+  next_action: { type: string; redirect_to_url?: { url: string; return_url: string } } | null;
 }
 
 export interface Refund {
@@ -51,7 +52,7 @@ export interface Move {
 }
 
 /** How the next request of a kind is carried out, once it gets that far. */
-export type Course = "as asked" | "refused" | "undecided";
+export type Course = "as asked" | "refused" | "undecided" | "undecided_then_refused";
 
 /** PaymentIntents and refunds as Stripe documents them: the part that a manual capture touches. */
 export class StripeWorld {
@@ -105,26 +106,55 @@ export class StripeWorld {
       latest_charge: null,
       cancellation_reason: null,
       last_payment_error: null,
+      next_action: null,
     };
     this.intents.set(intent.id, intent);
     if (course === "refused" || method === "pm_card_visa_chargeDeclined") {
-      intent.status = "requires_payment_method";
-      intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
-      this.events.record("payment_intent.payment_failed", intent);
+      this.refuse(intent);
       return declined(intent);
     }
-    return this.done(
-      course,
-      intent,
-      () => {
-        intent.status = "requires_capture";
-        intent.amount_capturable = amount;
-        intent.latest_charge = `ch_${intent.id}`;
-        this.moved("authorize", intent, amount);
-        this.events.record("payment_intent.amount_capturable_updated", intent);
-      },
-      form.has("expand[0]"),
-    );
+    if (course === "undecided_then_refused") this.undecided.push(() => this.refuse(intent));
+    if (method === "pm_card_threeDSecure2Required") return this.sendToBank(intent, form);
+    return this.done(course, intent, () => this.authorized(intent), form.has("expand[0]"));
+  }
+
+  private authorized(intent: Intent): void {
+    intent.status = "requires_capture";
+    intent.amount_capturable = intent.amount;
+    intent.latest_charge = `ch_${intent.id}`;
+    intent.next_action = null;
+    this.moved("authorize", intent, intent.amount);
+    this.events.record("payment_intent.amount_capturable_updated", intent);
+  }
+
+  /** Where there is no way back from it, a card that wants its owner is refused. */
+  private sendToBank(intent: Intent, form: URLSearchParams): StripeAnswer {
+    const return_url = form.get("return_url");
+    if (form.get("error_on_requires_action") === "true") {
+      this.failAuthentication(intent, "authentication_required");
+      return declined(intent, "authentication_required");
+    }
+    if (return_url === null) return invalid({ code: "parameter_missing", param: "return_url" });
+    intent.status = "requires_action";
+    const url = `https://hooks.stripe.com/3d_secure_2/${intent.id}`;
+    intent.next_action = { type: "redirect_to_url", redirect_to_url: { url, return_url } };
+    this.events.record("payment_intent.requires_action", intent);
+    return ok(intent);
+  }
+
+  /** What the customer does at the bank's page. */
+  authenticate(id: string, how: "confirms" | "fails"): void {
+    const intent = this.intents.get(id);
+    if (intent?.status !== "requires_action") return;
+    if (how === "confirms") this.authorized(intent);
+    else this.failAuthentication(intent, "payment_intent_authentication_failure");
+  }
+
+  private failAuthentication(intent: Intent, code: string): void {
+    intent.status = "requires_payment_method";
+    intent.next_action = null;
+    intent.last_payment_error = { code };
+    this.events.record("payment_intent.payment_failed", intent);
   }
 
   capture(id: string, form: URLSearchParams, course: Course): StripeAnswer {
@@ -136,6 +166,7 @@ export class StripeWorld {
       return invalid({ code: "amount_too_large", param: "amount_to_capture" });
     if (course === "refused") return declined(intent);
     intent.status = "processing";
+    if (course === "undecided_then_refused") this.undecided.push(() => this.refuse(intent));
     return this.done(course, intent, () => {
       Object.assign(intent.metadata, metadataOf(form));
       intent.status = "succeeded";
@@ -149,9 +180,10 @@ export class StripeWorld {
   cancel(id: string, form: URLSearchParams): StripeAnswer {
     const intent = this.intents.get(id);
     if (intent === undefined) return missing();
-    if (intent.status !== "requires_capture") return unexpectedState(intent);
+    const isHeld = intent.status === "requires_capture";
+    if (!isHeld && intent.status !== "requires_action") return unexpectedState(intent);
     this.end(intent, form.get("cancellation_reason"));
-    this.moved("void", intent, intent.amount);
+    if (isHeld) this.moved("void", intent, intent.amount);
     return ok(intent);
   }
 
@@ -220,11 +252,19 @@ export class StripeWorld {
   failLatestRefundLater(kind: string): void {
     const refund = this.refunds.at(-1);
     if (kind !== "refund" || refund === undefined) return;
-    this.undecided.push(() => {
-      Object.assign(refund, { status: "failed", failure_reason: "expired_or_canceled_card" });
-      this.events.record("refund.failed", refund);
-      this.events.record("charge.refund.updated", refund);
-    });
+    this.undecided.push(() => this.failRefund(refund));
+  }
+
+  private failRefund(refund: Refund): void {
+    Object.assign(refund, { status: "failed", failure_reason: "expired_or_canceled_card" });
+    this.events.record("refund.failed", refund);
+    this.events.record("charge.refund.updated", refund);
+  }
+
+  private refuse(intent: Intent): void {
+    intent.status = "requires_payment_method";
+    intent.last_payment_error = { code: "card_declined", decline_code: "generic_decline" };
+    this.events.record("payment_intent.payment_failed", intent);
   }
 
   refund(form: URLSearchParams, course: Course): StripeAnswer {
@@ -248,6 +288,7 @@ export class StripeWorld {
     };
     this.refunds.push(refund);
     this.events.record("refund.created", refund);
+    if (course === "undecided_then_refused") this.undecided.push(() => this.failRefund(refund));
     return this.done(course, refund, () => {
       refund.status = "succeeded";
       this.moved("refund", intent, amount);
@@ -292,13 +333,14 @@ export class StripeWorld {
 
   private done(course: Course, object: Intent | Refund, decision: () => void, expand = false): StripeAnswer {
     if (course === "undecided") this.undecided.push(decision);
-    else decision();
+    else if (course !== "undecided_then_refused") decision();
     return ok(expand && object.object === "payment_intent" ? this.expanded(object) : object);
   }
 
   private end(intent: Intent, reason: string | null): void {
     intent.status = "canceled";
     intent.cancellation_reason = reason;
+    intent.next_action = null;
     intent.amount_capturable = 0;
     this.events.record("payment_intent.canceled", intent);
   }
@@ -355,11 +397,11 @@ function unexpectedState(intent: Intent): StripeAnswer {
   return { status: 400, body: structuredClone({ error: { ...error, payment_intent: intent } }) };
 }
 
-function declined(intent: Intent): StripeAnswer {
+function declined(intent: Intent, decline_code = "generic_decline"): StripeAnswer {
   const error = {
     type: "card_error",
     code: "card_declined",
-    decline_code: "generic_decline",
+    decline_code,
     message: "declined",
   };
   return { status: 402, body: structuredClone({ error: { ...error, payment_intent: intent } }) };

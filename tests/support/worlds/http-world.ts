@@ -7,6 +7,7 @@ import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../../src/applic
 import type { EventFeed } from "../../../src/application/ports/events/event-feed";
 import { InMemoryEventFeed } from "../../../src/infrastructure/persistence/memory/in-memory-event-feed";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
+import { InMemoryAuditTrail } from "../../../src/infrastructure/persistence/memory/in-memory-audit-trail";
 import type { PaymentRepository } from "../../../src/application/ports/payment-repository";
 import { AuthenticateCaller } from "../../../src/application/use-cases/authenticate-caller";
 import { MemoryLockProvider } from "../../../src/infrastructure/locking/memory/memory-lock-provider";
@@ -44,6 +45,8 @@ export class HttpWorld {
   readonly logLines: string[] = [];
   /** Of the locks that this world made itself. */
   readonly lockEvents: string[] = [];
+  /** Of the payments that this world made itself. */
+  readonly auditTrail = new InMemoryAuditTrail();
   readonly server: Server;
   private sent = 0;
 
@@ -53,7 +56,7 @@ export class HttpWorld {
     });
     this.world = new PaymentsWorld({
       locks: parts.locks ?? ownLocks,
-      ...(parts.payments === undefined ? {} : { payments: parts.payments }),
+      payments: parts.payments ?? new InMemoryPaymentRepository(undefined, this.auditTrail),
     });
     const { locks, context, simulated } = this.world;
     const logger = pino(
@@ -73,10 +76,13 @@ export class HttpWorld {
       authenticate: new AuthenticateCaller(this.keys),
       lockTimeouts: parts.lockTimeouts ?? builtInLockTimeouts,
       lockQueues: ownLocks,
+      auditTrail: this.auditTrail,
       readiness: { store: () => context.payments.ping() },
       lifecycle: this.lifecycle,
       logger,
       version: "0.0.0",
+      ownUrl: () => this.url,
+      customerPages: simulated.customerPages,
       gatewayMoves: (paymentId) => simulated.moves(paymentId),
       ...parts.app,
     });
@@ -154,6 +160,19 @@ export class HttpWorld {
       headers: { "idempotency-key": key, ...headers },
       body,
     });
+  }
+
+  /** Many captures in one request, each as `[payment, key, body]`. */
+  captureMany(
+    captures: readonly (readonly [id: string, key: string, body?: object])[],
+    headers: Record<string, string> = {},
+  ): Promise<HttpAnswer> {
+    const items = captures.map(([paymentId, idempotencyKey, body]) => ({
+      paymentId,
+      idempotencyKey,
+      ...body,
+    }));
+    return this.call("POST", "/captures", { headers, body: { captures: items } });
   }
 
   /** How often the gateway moved money by captures of this payment. */

@@ -1,4 +1,7 @@
+import { anAct } from "../an-act";
 import type { AuthorizationLookup } from "../../../src/application/ports/authorization-lookup";
+import type { MerchantAccountStore } from "../../../src/application/ports/accounts/merchant-account-store";
+import type { CustomerDecision } from "../../../src/application/ports/customer/customer-pages";
 import type { Clock } from "../../../src/application/ports/clock";
 import type { LockProvider } from "../../../src/application/ports/lock-provider";
 import type {
@@ -11,7 +14,10 @@ import type { PaymentRepository } from "../../../src/application/ports/payment-r
 import type { OperationContext } from "../../../src/application/operations/operation-context";
 import type { OperationOutcome } from "../../../src/application/operations/operation-outcome";
 import type { Caller } from "../../../src/application/operations/caller";
-import { AuthorizePayment } from "../../../src/application/use-cases/authorize-payment";
+import {
+  AuthorizePayment,
+  type AuthorizePaymentCommand,
+} from "../../../src/application/use-cases/authorize-payment";
 import { CapturePayment } from "../../../src/application/use-cases/capture-payment";
 import { ExpireAuthorizations } from "../../../src/application/use-cases/expire-authorizations";
 import { ImportAuthorization } from "../../../src/application/use-cases/import-authorization";
@@ -30,11 +36,14 @@ import {
 import { money, parseCurrency } from "../../../src/domain/money";
 import type { Payment } from "../../../src/domain/payment/payment";
 import { PaymentError } from "../../../src/domain/payment/errors";
+import type { GatewayPicture } from "../../../src/domain/payment/picture/gateway-picture";
 import type { ReviewVerdict } from "../../../src/domain/payment/facts";
 import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { SimulatedGateway } from "../../../src/infrastructure/gateways/simulated/simulated-gateway";
 import { UuidV7Generator } from "../../../src/infrastructure/identity/uuid-v7-generator";
 import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
+import { Gate } from "../fakes/gate";
+import { InMemoryMerchantAccountStore } from "../../../src/infrastructure/persistence/memory/in-memory-merchant-account-store";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 
 /** A clock that stands still until told otherwise. */
@@ -48,6 +57,11 @@ export class TestClock implements Clock {
   advance(ms: number): void {
     this.at = new Date(this.at.getTime() + ms);
   }
+}
+
+export interface HeldBack {
+  readonly carriedOut: Promise<void>;
+  letGo(): void;
 }
 
 type MoneyCall = "authorize" | "capture" | "void" | "refund";
@@ -90,6 +104,33 @@ export class WatchedGateway implements PaymentGateway {
     this.toQuestions = answer;
   }
 
+  /** From now on the gateway's picture is what it is, changed so. */
+  shows(change: Partial<GatewayPicture>): void {
+    const draw = this.picture;
+    this.picture = async (request) => {
+      const answer = await draw?.(request);
+      if (answer?.outcome !== "seen") throw new Error("nothing to change");
+      return { outcome: "seen", picture: { ...answer.picture, ...change } };
+    };
+  }
+
+  /** The next call of this kind is carried out, and its answer held back until it is let go. */
+  holdsBack(
+    call: "capture" | "find",
+    lost?: { readonly outcome: "unknown"; readonly reason: string },
+  ): HeldBack {
+    const [carriedOut, gate] = [new Gate(), new Gate()];
+    const answer = async <A>(real: () => Promise<A>) => {
+      const truth = await real();
+      carriedOut.open();
+      await gate.passed;
+      return lost ?? truth;
+    };
+    if (call === "capture") this.next(call, answer);
+    else this.next(call, answer);
+    return { carriedOut: carriedOut.passed, letGo: () => gate.open() };
+  }
+
   readonly authorize: PaymentGateway["authorize"] = (request) =>
     this.call("authorize", () => this.inner.authorize(request));
   readonly capture: PaymentGateway["capture"] = (request) =>
@@ -112,6 +153,7 @@ export class WatchedGateway implements PaymentGateway {
 export interface WorldParts {
   readonly locks?: LockProvider;
   readonly payments?: PaymentRepository;
+  readonly merchantAccounts?: MerchantAccountStore;
   /** In place of the simulated one. */
   readonly gateway?: PaymentGateway;
   readonly remembersKeysForMs?: number;
@@ -132,11 +174,14 @@ export class PaymentsWorld {
   readonly locks: LockProvider;
   readonly context: OperationContext;
   readonly errors: unknown[] = [];
+  /** Of the same store as the payments. No use case asks it before it is among the context's parts. */
+  readonly merchantAccounts: MerchantAccountStore;
   readonly merchant: MerchantId = parseMerchantId("acme");
 
   constructor(parts: WorldParts = {}) {
     this.gateway = new WatchedGateway(parts.gateway ?? this.simulated, parts.remembersKeysForMs);
     if (parts.withoutPictures === true) delete this.gateway.picture;
+    this.merchantAccounts = parts.merchantAccounts ?? new InMemoryMerchantAccountStore();
     this.locks = parts.locks ?? new NoOpLockProvider();
     this.context = {
       payments: parts.payments ?? new InMemoryPaymentRepository(),
@@ -153,18 +198,34 @@ export class PaymentsWorld {
   }
 
   async authorize(paymentMethod = "tok_ok", amount = 1_000n, expiresInSeconds = 3_600): Promise<PaymentId> {
-    const outcome = await new AuthorizePayment(this.locks, this.context).execute(
+    const outcome = await this.begin({
+      amount: money(amount, parseCurrency("EUR")),
+      paymentMethod,
+      expiresInSeconds,
+    });
+    return outcome.payment.facts.id;
+  }
+
+  /** A `POST /payments`, whatever it comes to. */
+  begin(wanted: Partial<AuthorizePaymentCommand> = {}): Promise<OperationOutcome> {
+    return new AuthorizePayment(this.locks, this.context).execute(
       {
         idempotencyKey: parseIdempotencyKey(`authorize-${this.context.ids.nextId()}`),
-        amount: money(amount, parseCurrency("EUR")),
-        paymentMethod,
+        amount: money(1_000n, parseCurrency("EUR")),
+        paymentMethod: "tok_ok",
         reference: null,
         metadata: {},
-        expiresInSeconds,
+        expiresInSeconds: 3_600,
+        ...wanted,
       },
       this.caller(),
     );
-    return outcome.payment.facts.id;
+  }
+
+  /** What the customer does at the page that the payment sends them to. */
+  async customer(id: PaymentId, decision: CustomerDecision) {
+    const { actionUrl } = (await this.payment(id)).facts;
+    return this.simulated.customerPages.decide(id, secretIn(actionUrl ?? ""), decision);
   }
 
   capture(
@@ -230,7 +291,12 @@ export class PaymentsWorld {
 
   review(id: OperationId, verdict: Partial<ReviewVerdict> = {}) {
     const whole = { outcome: "moved", evidence: "seen there", gatewayReference: null, ...verdict } as const;
-    return new ReviewOperations(this.locks, this.context).resolve(id, whole, { actor: { key: "operator" } });
+    return new ReviewOperations(this.locks, this.context).resolve(
+      id,
+      whole,
+      { actor: { key: "operator" } },
+      anAct,
+    );
   }
 
   observe(id: PaymentId, after: OperationId | null = null) {
@@ -268,6 +334,11 @@ export class PaymentsWorld {
   async timesMoved(id: PaymentId, kind: MoneyCall): Promise<number> {
     return (await this.simulated.moves(id)).filter((move) => move.kind === kind).length;
   }
+}
+
+/** Of the page that an address leads to. */
+export function secretIn(url: string): string {
+  return new URL(url, "http://127.0.0.1").searchParams.get("secret") ?? "";
 }
 
 /** The refusal's code, or what it was if it was no refusal. */

@@ -68,6 +68,7 @@ export interface Wanted {
   readonly authorizationReference?: string;
   readonly paymentMethod?: string;
   readonly gatewayAccount?: string;
+  readonly returnUrl?: string;
   readonly reference?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly createdAt?: Date;
@@ -84,6 +85,7 @@ export function authorizingPayment(wanted: Wanted = {}): Payment {
       amount: money(wanted.amount ?? 1000n, parseCurrency(wanted.currency ?? "EUR")),
       paymentMethod: wanted.paymentMethod ?? "tok_ok",
       gatewayAccount: wanted.gatewayAccount ?? null,
+      returnUrl: wanted.returnUrl ?? null,
       reference: wanted.reference ?? null,
       metadata: wanted.metadata ?? {},
       expiresAt: wanted.expiresAt ?? after(WEEK_MS, createdAt),

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SqliteDatabase } from "../../../src/infrastructure/persistence/sqlite/sqlite-database";
@@ -17,7 +18,8 @@ export interface TemporarySqlite {
 export async function temporarySqlite(): Promise<TemporarySqlite> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-sqlite-"));
   const path = join(folder, "holdfast.db");
-  const sqlite = await openMigrated(path);
+  await writeFile(path, await (migratedFile ??= makeMigratedFile()));
+  const sqlite = await SqliteDatabase.open(path);
   return {
     folder,
     path,
@@ -27,6 +29,18 @@ export async function temporarySqlite(): Promise<TemporarySqlite> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Made once for all tests of a file: to migrate takes longer than most of them. */
+let migratedFile: Promise<Buffer> | undefined;
+
+async function makeMigratedFile(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-sqlite-"));
+  const path = join(folder, "holdfast.db");
+  (await openMigrated(path)).close();
+  const file = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return file;
 }
 
 export async function openMigrated(path: string): Promise<SqliteDatabase> {

@@ -1,3 +1,4 @@
+import { anAct } from "../an-act";
 import { randomBytes, randomUUID } from "node:crypto";
 import type {
   AttemptOutcome,
@@ -124,13 +125,17 @@ export class WebhookWorld {
   }> {
     const { merchant = "acme", ...rest } = wish;
     const url = rest.url ?? `https://${randomUUID()}.example.com/`;
-    const made = await this.endpoints.create(parseMerchantId(merchant), {
-      types: null,
-      description: null,
-      ordered: true,
-      ...rest,
-      url,
-    });
+    const made = await this.endpoints.create(
+      parseMerchantId(merchant),
+      {
+        types: null,
+        description: null,
+        ordered: true,
+        ...rest,
+        url,
+      },
+      anAct,
+    );
     return { ...made, url };
   }
 

@@ -7,8 +7,8 @@
 export interface SecretBox {
   seal(secret: string, boundTo: string): string;
   open(sealed: string, boundTo: string): string;
-  /** Throws `SecretsKeyError` where nothing could be sealed. */
-  assertUsable(): void;
+  /** Throws `SecretsKeyError` where the key that this was sealed with is not at hand. Opens nothing. */
+  assertKeyOf(sealed: string): void;
 }
 
 export class SecretsKeyError extends Error {

@@ -5,6 +5,7 @@ import type {
   WebhookEndpointId,
 } from "../../../domain/webhooks/webhook-endpoint";
 import type { NewPublicEvent } from "../../public-events/public-event";
+import type { AuditEntry } from "../audit/audit-trail";
 import type { LastAttempt } from "./webhook-delivery-store";
 import type { NewDelivery } from "./webhook-fan-out-store";
 
@@ -18,8 +19,11 @@ import type { NewDelivery } from "./webhook-fan-out-store";
  *   the event that tells of a disabling.
  */
 export interface WebhookDeliveryQueue {
-  /** Adds each, or makes it pending again from its first attempt on, due now. Those that are lent stay as they are. */
-  enqueue(deliveries: readonly NewDelivery[]): Promise<void>;
+  /**
+   * Adds each, or makes it pending again from its first attempt on, due now. Those that are lent stay as they are, and where
+   * all of them are, the entry is not written either.
+   */
+  enqueue(deliveries: readonly NewDelivery[], entry?: AuditEntry): Promise<void>;
   claim(wish: ClaimWish): Promise<readonly ClaimedDelivery[]>;
   /** Of what this owner has still been lent. */
   renew(owner: string, ids: readonly WebhookDeliveryId[], leaseMs: number): Promise<void>;

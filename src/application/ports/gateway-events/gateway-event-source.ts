@@ -7,8 +7,15 @@ import type { GatewayHint } from "./gateway-hint";
  * - take nothing out of an event but which authorization it is about.
  */
 export interface SignedGatewayEvents {
-  /** Judges the signature by itself. What it returns judges the body, and reads it; null for an event that is of no interest. */
-  expect(signature: string | undefined, now: Date): (body: Uint8Array) => GatewayHint | null;
+  /**
+   * Judges the signature by itself. What it resolves with judges the body, and reads it; null for an event that is of no
+   * interest. `account`: whose own endpoint it came to, whose secrets alone it is compared with.
+   */
+  expect(
+    signature: string | undefined,
+    now: Date,
+    account?: string,
+  ): Promise<(body: Uint8Array) => GatewayHint | null>;
 }
 
 /** Lists the gateway's own events, for what was never sent or never arrived. Asking for them MUST change nothing. */
@@ -20,6 +27,8 @@ export interface GatewayEventList {
 }
 
 export interface GatewayEventQuery {
+  /** Left out: the common one. */
+  readonly account?: string;
   /** Inclusive. */
   readonly since: Date;
   /** `next` of the page before. */

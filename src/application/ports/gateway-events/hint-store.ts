@@ -3,8 +3,9 @@ import type { GatewayHint } from "./gateway-hint";
 
 /**
  * Keeps which authorizations there may be news of, until the gateway was asked about them. Every adapter MUST
- * - take an event once, by its id, for as long as it remembers the id;
- * - keep one hint for an authorization, however many events are about it, due at once whenever there is a new one;
+ * - take an event of an account once, by its id, for as long as it remembers the id;
+ * - keep one hint for an authorization of an account, however many events are about it, due at once whenever there is a new
+ *   one; what is told of one account changes nothing of another's;
  * - keep a hint that was renewed while somebody worked on it: what they have seen may be older than the event;
  * - lend a hint to one owner at a time, for as long as the loan lasts by the store's own clock;
  * - let one of several instances begin to catch up, and no other before the interval is over;
@@ -26,8 +27,10 @@ export interface HintStore {
 
   /** Null if it is not time yet, or another instance was first. */
   beginCatchUp(now: Date, everyMs: number): Promise<CatchUpBegun | null>;
-  /** All events up to here were received. An earlier time changes nothing. */
-  caughtUp(to: Date): Promise<void>;
+  /** Where the list of an account was read to, by the gateway's clock; null before the first time. */
+  caughtUpTo(account: string): Promise<Date | null>;
+  /** All events of an account up to here were received; left out: of the common one. An earlier time changes nothing. */
+  caughtUp(to: Date, account?: string): Promise<void>;
 }
 
 export interface HintClaim {
@@ -39,6 +42,8 @@ export interface HintClaim {
 }
 
 export interface ClaimedHint {
+  /** Left out: the common one. */
+  readonly account?: string;
   readonly reference: string;
   readonly labelled: PaymentId | null;
   /** Counts its events. */
@@ -60,6 +65,6 @@ export interface HintTending {
 }
 
 export interface CatchUpBegun {
-  /** By the gateway's clock; null before the first time. */
+  /** Of the common account, by the gateway's clock; null before the first time. */
   readonly caughtUpTo: Date | null;
 }

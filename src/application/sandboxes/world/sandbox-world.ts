@@ -1,6 +1,7 @@
 import { paymentUseCases, type PaymentUseCases } from "../../payment-use-cases";
 import type { OperationContext } from "../../operations/operation-context";
 import type { AuthorizationLookup } from "../../ports/authorization-lookup";
+import type { CustomerPages } from "../../ports/customer/customer-pages";
 import type { EventFeed } from "../../ports/events/event-feed";
 import type { LockProvider } from "../../ports/lock-provider";
 import type { WebhookDestinations } from "../../ports/events/webhook-sender";
@@ -16,6 +17,7 @@ export interface SandboxWorldParts {
   readonly locks: LockProvider;
   readonly operations: OperationContext;
   readonly authorizations: AuthorizationLookup;
+  readonly customerPages: CustomerPages;
   readonly eventFeed: EventFeed;
   readonly webhooks: WorldWebhooks;
   readonly clock: SandboxClock;
@@ -92,6 +94,11 @@ export class SandboxWorld {
       reconcile: useCases.reconcileOperations,
       deliver: () => this.deliver(),
     });
+  }
+
+  /** Where the customers of its payments act. */
+  get customerPages(): CustomerPages {
+    return this.parts.customerPages;
   }
 
   get now(): Date {

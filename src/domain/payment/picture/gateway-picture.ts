@@ -3,7 +3,7 @@
  * payment's own currency and minor unit.
  */
 export interface GatewayPicture {
-  /** `cancelled`: somebody let the money go. `lapsed`: the gateway did so by itself. `undecided`: it has not decided yet. */
+  /** `cancelled`: somebody let the money go. `lapsed`: the gateway did so by itself. `undecided`: it has not decided yet whether it is authorized, or captured, or let go. */
   readonly authorization: "undecided" | "open" | "captured" | "cancelled" | "lapsed";
   /** When the gateway lets the money go by itself, if it says so. */
   readonly authorizedUntil: Date | null;
@@ -44,7 +44,7 @@ export type DisputeStatus = (typeof disputeStatuses)[number];
 
 /** The customer has gone to their bank about the payment. */
 export interface SeenDispute {
-  /** The gateway's own. */
+  /** The gateway's own: never the same for two disputes. */
   readonly id: string;
   readonly status: DisputeStatus;
   readonly amount: bigint;

@@ -1,5 +1,5 @@
 import type { GatewayStatement, SettledAnswer } from "../facts";
-import { observe } from "../observation";
+import { observe } from "./observation";
 import { isFinished, isOpen, isRelease, isReopenedByContradiction, type Operation } from "../operation";
 import { amountCaptured, amountRefunded, openOperationOf, type Payment } from "../payment";
 import { contradicted } from "../record/doubts";
@@ -59,6 +59,7 @@ function withOpenSettled(payment: Payment, picture: GatewayPicture, step: Step):
   switch (seen.outcome) {
     case "absent":
     case "pending":
+    case "requires_action":
     case "unknown":
       return payment;
     case "mismatch":

@@ -40,6 +40,7 @@ function ofCapture(picture: GatewayPicture, operation: Operation): GatewayStatem
   }
   switch (picture.authorization) {
     case "cancelled":
+      return { outcome: "authorization_gone", reason: picture.authorization, cancelled: true };
     case "lapsed":
       return { outcome: "authorization_gone", reason: picture.authorization };
     case "undecided":

@@ -24,6 +24,7 @@ export function broughtToReview(
       status: "needs_review",
       attempts: 0,
       askedAt: step.now,
+      decidesBy: null,
       // Where two answers contradict each other a third one decides nothing, so the gateway is not asked for it.
       dueAt: operation.conflicted ? null : dueAt,
     }),

@@ -56,6 +56,7 @@ export function newOperation(
     firstSentAt: null,
     askedAt: null,
     dueAt: null,
+    decidesBy: null,
     settledAt: null,
     settledSequence: null,
     correctedSequence: null,
@@ -88,6 +89,7 @@ export function asSucceeded(
     gatewayReference: reference,
     askedAt: step.now,
     dueAt: null,
+    decidesBy: null,
     ...ending,
   });
 }
@@ -105,6 +107,7 @@ export function asFailed(
     failureReason: failure.reason,
     askedAt: step.now,
     dueAt: null,
+    decidesBy: null,
     ...endingNow(payment, step),
   });
 }

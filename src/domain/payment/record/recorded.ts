@@ -15,7 +15,7 @@ export interface Change {
   readonly history: readonly Entry[];
   /** What else is known from now on. */
   readonly facts?: Partial<
-    Pick<PaymentFacts, "authorizationReference" | "authorizedAt" | "expiresAt" | "disputes">
+    Pick<PaymentFacts, "authorizationReference" | "actionUrl" | "authorizedAt" | "expiresAt" | "disputes">
   >;
 }
 
@@ -25,6 +25,7 @@ export type Entry = readonly [type: PaymentEventType, data: EventData];
 export function recorded(payment: Payment, change: Change, step: Step): Payment {
   const { facts, newEvents } = payment;
   const { row, status, history } = change;
+  const operations = row === null ? facts.operations : withRow(facts.operations, row);
   const events = history.map(([type, data], at): PaymentEvent => ({
     id: step.nextId(),
     sequence: facts.eventCount + at + 1,
@@ -36,13 +37,19 @@ export function recorded(payment: Payment, change: Change, step: Step): Payment 
     facts: {
       ...facts,
       ...change.facts,
-      operations: row === null ? facts.operations : withRow(facts.operations, row),
+      operations,
+      actionUrl: isCustomerAwaited(operations) ? (change.facts?.actionUrl ?? facts.actionUrl) : null,
       status,
       updatedAt: step.now,
       eventCount: facts.eventCount + events.length,
     },
     newEvents: [...newEvents, ...events],
   };
+}
+
+/** A page outlives the wait for it in no step. */
+function isCustomerAwaited(operations: readonly Operation[]): boolean {
+  return operations.some(({ status }) => status === "requires_action");
 }
 
 /** The status that the transition leads to. What the table does not have cannot happen. */

@@ -32,7 +32,7 @@ export async function withTaskLocks<T>(
   let mayHaveSent = (): boolean => true;
   try {
     const timeouts = policyOf(configuration.lockTimeouts);
-    const { provider, tenureOf, wasReached, close } = kindOf(setting)
+    const { provider, tenureOf, wasReached, keptWithoutUs, close } = kindOf(setting)
       .load()
       .open(setting, { timeouts, ...(telemetry && { observer: telemetry.observer }) });
     closers.add(close);
@@ -48,6 +48,7 @@ export async function withTaskLocks<T>(
         },
       },
       where: whereInWords(setting, configuration),
+      keptWithoutUs: keptWithoutUs === true,
       inheritableFd: (resourceId) => tenureOf?.(resourceId)?.inheritableFd,
       nameChild: async (resourceId, pid) => tenureOf?.(resourceId)?.nameChild(pid),
     });

@@ -1,8 +1,11 @@
 import { ContainerModule } from "inversify";
-import type { OpenGateway } from "../opening/open-gateway";
+import type { KeysOfAccounts, OpenGateway } from "../opening/open-gateway";
 import { tokens } from "./tokens";
 
-export function gatewayModule({ gateway, hasAccounts, moves, probe, events }: OpenGateway): ContainerModule {
+export function gatewayModule(
+  { gateway, hasAccounts, moves, customerPages, probe, events }: OpenGateway,
+  { askKeyOwner, stripeApiKey }: KeysOfAccounts,
+): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(tokens.gateway).toConstantValue(gateway);
     bind(tokens.gatewayAccount).toConstantValue("shared");
@@ -11,7 +14,10 @@ export function gatewayModule({ gateway, hasAccounts, moves, probe, events }: Op
       (accounts) => (hasAccounts === true ? accounts : undefined),
       [tokens.merchantAccounts],
     );
+    bind(tokens.askKeyOwner).toConstantValue(askKeyOwner);
+    bind(tokens.stripeApiKey).toConstantValue(stripeApiKey);
     bind(tokens.gatewayMoves).toConstantValue(moves);
+    bind(tokens.customerPages).toConstantValue(customerPages);
     bind(tokens.gatewayProbe).toConstantValue(probe);
     bind(tokens.gatewayEvents).toConstantValue(events);
   });

@@ -11,6 +11,9 @@ const idGenerator = constructs(UuidV7Generator, [tokens.clock]);
 /** `hf_` and 192 random bits. */
 const newSecret = () => `hf_${randomBytes(24).toString("base64url")}`;
 
+/** 256 random bits. */
+const newSessionId = () => randomBytes(32).toString("base64url");
+
 /** What everything else stands on. */
 export function programModule(configuration: Configuration, clock: Clock, closers: Closers): ContainerModule {
   return new ContainerModule(({ bind }) => {
@@ -18,6 +21,7 @@ export function programModule(configuration: Configuration, clock: Clock, closer
     bind(tokens.closers).toConstantValue(closers);
     bind(tokens.clock).toConstantValue(clock);
     bind(tokens.ids).to(idGenerator);
+    bind(tokens.newSessionId).toConstantValue(newSessionId);
     bind(tokens.newSecret).toConstantValue(newSecret);
   });
 }

@@ -3,9 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { BackgroundWork } from "../../../application/background/background-work";
 import { StoreUnavailableError } from "../../../application/ports/payment-repository";
 import { WaitingReaders } from "../../../interfaces/http/endpoints/events/waiting-readers";
-import { createHttpApp } from "../../../interfaces/http/http-app";
+import { createHttpApp, type HttpAppParts } from "../../../interfaces/http/http-app";
 import { createHttpServer } from "../../../interfaces/http/server/http-server";
 import { Lifecycle } from "../../../interfaces/http/server/lifecycle";
+import { configurationEntries } from "../../configuration/configuration";
 import { lostLogInWords } from "../../persistence/sqlite/sqlite-commit-mark";
 import { serverMetrics } from "../../telemetry/server-metrics";
 import type { OpenHints } from "../opening/open-hints";
@@ -15,20 +16,36 @@ import { Service, type ServiceParts } from "../serving/service";
 import { startingLines } from "../serving/starting-lines";
 import { assembles } from "./assembles";
 import { constructs } from "./constructs";
+import { OnlyWithKeys } from "../../../application/use-cases/only-with-keys";
 import { callerUseCases, liveUseCases } from "./use-case-arguments";
 import { tokens } from "./tokens";
 
 const lifecycle = constructs(Lifecycle, [tokens.refusalToMove]);
 
+interface ServerModuleParts {
+  readonly version: string;
+  readonly webhooks: OpenWebhooks;
+  readonly hints: OpenHints;
+  readonly sandboxes: OpenSandboxes | undefined;
+  readonly ownUrl: () => string;
+  readonly needsKeys: boolean;
+  /** Its pages know their addresses from the root of the server: where the API is mounted elsewhere, there are none. */
+  readonly hasConsole: boolean;
+}
+
 /** What only `serve` needs: the HTTP app, the server around it, and the work in the background. */
-export function serverModule(
-  version: string,
-  webhooks: OpenWebhooks,
-  hints: OpenHints,
-  sandboxes: OpenSandboxes | undefined,
-): ContainerModule {
+export function serverModule({
+  version,
+  webhooks,
+  hints,
+  sandboxes,
+  ownUrl,
+  needsKeys,
+  hasConsole,
+}: ServerModuleParts): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(tokens.version).toConstantValue(version);
+    bind(tokens.ownUrl).toConstantValue(ownUrl);
     bind(tokens.openWebhooks).toConstantValue(webhooks);
     bind(tokens.webhooks).toConstantValue({
       webhookEndpoints: webhooks.endpoints,
@@ -82,26 +99,52 @@ export function serverModule(
     bind(tokens.serverMetrics).toResolvedValue(serverMetrics, [
       tokens.metrics,
       tokens.payments,
-      tokens.storeConnections,
+      tokens.clock,
+      tokens.storeTelemetry,
     ]);
-    bind(tokens.httpApp).toResolvedValue(
-      ...assembles(createHttpApp, {
+    bind(tokens.authenticate).toResolvedValue(
+      (authenticate) => (needsKeys ? new OnlyWithKeys(authenticate) : authenticate),
+      [callerUseCases.authenticate],
+    );
+    bind(tokens.httpAppParts).toResolvedValue(
+      ...assembles((parts: HttpAppParts) => parts, {
         ...liveUseCases,
         ...callerUseCases,
+        authenticate: tokens.authenticate,
         eventFeed: tokens.eventFeed,
         readers: WaitingReaders,
         lockTimeouts: tokens.lockTimeouts,
         lockQueues: tokens.lockQueues,
+        auditTrail: tokens.auditTrail,
         readiness: tokens.readiness,
         lifecycle: Lifecycle,
         logger: tokens.logger,
+        traceRequests: tokens.traceRequests,
         metrics: tokens.serverMetrics,
         version: tokens.version,
         webhooks: tokens.webhooks,
         sandboxes: tokens.sandboxes,
         gatewayMoves: tokens.gatewayMoves,
+        customerPages: tokens.customerPages,
+        ownUrl: tokens.ownUrl,
         gatewayEvents: tokens.gatewayEventUseCases,
+        console: tokens.console,
       }),
+    );
+    bind(tokens.httpApp).toResolvedValue(createHttpApp, [tokens.httpAppParts]);
+    bind(tokens.console).toResolvedValue(
+      (sessions, apiKeys, configuration, recent, clock, newId) =>
+        hasConsole
+          ? { sessions, apiKeys, settings: configurationEntries(configuration), recent, clock, newId }
+          : undefined,
+      [
+        callerUseCases.consoleSessions,
+        callerUseCases.manageApiKeys,
+        tokens.configuration,
+        tokens.recentHour,
+        tokens.clock,
+        tokens.newSessionId,
+      ],
     );
     bind(tokens.httpServer).toResolvedValue((app) => createHttpServer(app), [tokens.httpApp]);
     bind(tokens.backgroundWork).toResolvedValue(

@@ -2,6 +2,7 @@ import type { PaymentUseCases } from "../../../application/payment-use-cases";
 import { AuthenticateCaller } from "../../../application/use-cases/authenticate-caller";
 import { AuthorizePayment } from "../../../application/use-cases/authorize-payment";
 import { CapturePayment } from "../../../application/use-cases/capture-payment";
+import { ConsoleSessions } from "../../../application/use-cases/console-sessions";
 import { ExpireAuthorizations } from "../../../application/use-cases/expire-authorizations";
 import { ImportAuthorization } from "../../../application/use-cases/import-authorization";
 import { ManageApiKeys } from "../../../application/use-cases/manage-api-keys";
@@ -40,10 +41,23 @@ export const liveUseCases = {
 /** Who may call, and who says so. */
 export const callerUseCases = {
   authenticate: constructs(AuthenticateCaller, [apiKeys]),
+  consoleSessions: constructs(ConsoleSessions, [
+    AuthenticateCaller,
+    tokens.consoleSessions,
+    clock,
+    tokens.newSessionId,
+  ]),
   manageApiKeys: constructs(ManageApiKeys, [apiKeys, clock, ids, newSecret]),
 };
 
 /** What only commands on the store itself do. */
 export const storeUseCases = {
-  manageMerchantAccounts: constructs(ManageMerchantAccounts, [tokens.merchantAccounts, clock]),
+  manageMerchantAccounts: constructs(ManageMerchantAccounts, [
+    tokens.merchantAccounts,
+    clock,
+    ids,
+    tokens.boxToSeal,
+    tokens.askKeyOwner,
+    tokens.stripeApiKey,
+  ]),
 };

@@ -10,16 +10,17 @@ export function useCasesModule(): ContainerModule {
     for (const useCase of Object.values({ ...liveUseCases, ...callerUseCases, ...storeUseCases }))
       bind<object>(useCase).toSelf();
     bind(tokens.operations).toResolvedValue(
-      (payments, gateway, accounts, clock, ids) => ({
+      (payments, gateway, accounts, clock, ids, traces) => ({
         payments,
         gateway,
         accounts,
         clock,
         ids,
+        traces,
         random: Math.random,
         sleep: (ms) => sleep(ms),
       }),
-      [tokens.payments, tokens.gateway, tokens.gatewayAccounts, tokens.clock, tokens.ids],
+      [tokens.payments, tokens.gateway, tokens.gatewayAccounts, tokens.clock, tokens.ids, tokens.workTraces],
     );
     bind(tokens.reconcilingFailed).toResolvedValue(logsFailureOf("reconciling"), [tokens.logger]);
     bind(tokens.expiringFailed).toResolvedValue(logsFailureOf("expiring"), [tokens.logger]);

@@ -1,10 +1,14 @@
 import { Container } from "inversify";
+import { SealedAccounts } from "../../../application/accounts/sealed-accounts";
 import { assertBudgets } from "../../../application/time-budgets";
 import type { LockObserver } from "../../../application/ports/lock-observer";
 import { defaultLocks, locksBackend, type Configuration } from "../../configuration/configuration";
 import { kindOf } from "../../configuration/lock-catalogue";
 import { policyOf } from "../../configuration/lock-timeouts";
 import { assertLogIsWhole } from "../../persistence/sqlite/sqlite-commit-mark";
+import { LoggedAccountSecrets } from "../../telemetry/account-log";
+import { gatewayMetrics } from "../../telemetry/gateway-metrics";
+import { watchedGateway } from "../../telemetry/watched-gateway";
 import { SystemClock } from "../../time/system-clock";
 import { gatewayModule } from "../container/gateway-module";
 import { locksModule } from "../container/locks-module";
@@ -14,9 +18,11 @@ import { telemetryModule } from "../container/telemetry-module";
 import { useCasesModule } from "../container/use-cases-module";
 import { Closers } from "./closers";
 import { takeDataDirectory } from "./data-directory";
-import { openGateway } from "./open-gateway";
+import { keysOfAccounts, openGateway } from "./open-gateway";
+import { openSecrets } from "./open-secrets";
 import { openStore } from "./open-store";
-import { openTelemetry } from "./open-telemetry";
+import { openTracing } from "./open-tracing";
+import { openTelemetry, type OpenTelemetry } from "./open-telemetry";
 import { unusable } from "./unusable";
 
 export interface OpenOptions {
@@ -27,6 +33,9 @@ export interface OpenOptions {
   /** Notified of a wait for data that another process has. Without an observer there is no wait. */
   readonly observer?: LockObserver | undefined;
 }
+
+/** What moves money, and so takes long enough to be looked at. */
+const TRACED: ReadonlySet<string> = new Set(["serve", "reconcile", "expire"]);
 
 /** The program, opened: what its container makes stands on what is open until it is closed. */
 export interface Application {
@@ -56,10 +65,28 @@ export async function openApplication(
     });
     // A file that has lost its log is left as it is: the log may be found and put back.
     if (store.lostLogs().every(({ isAccepted }) => isAccepted)) await store.migration.migrate();
-    const gateway = await openGateway(configuration, clock, store.openGatewayLedger, closers);
+    const secrets = openSecrets(settings, store, clock);
+    let telemetry: OpenTelemetry | undefined = undefined;
+    const { trace } = settings;
+    const tracing =
+      trace.value === null || !TRACED.has(purpose)
+        ? undefined
+        : await openTracing(trace.value, store, settings.store.value.kind, (message) =>
+            telemetry?.logger.warn({ event: "traces_not_exported" }, message),
+          );
+    closers.add(tracing?.close);
+    telemetry = openTelemetry(settings.logLevel.value, tracing);
+    const accounts = new SealedAccounts(store.merchantAccounts, secrets.box);
+    const gateway = await openGateway(configuration, {
+      clock,
+      openLedger: store.openGatewayLedger,
+      accounts: new LoggedAccountSecrets(accounts, telemetry.logger),
+      closers,
+    });
+    const counted = watchedGateway(gateway.gateway, gatewayMetrics(telemetry.metrics));
+    const watched = tracing === undefined ? counted : watchedGateway(counted, tracing.gateway);
     // A server shows what is there and moves nothing; a command has nothing to show.
     if (purpose !== "serve") for (const lost of store.lostLogs()) assertLogIsWhole(lost);
-    const telemetry = openTelemetry(settings.logLevel.value);
     const locks = kindOf(lockSetting)
       .load()
       .open(lockSetting, { timeouts, observer: telemetry.lockObserver });
@@ -69,10 +96,10 @@ export async function openApplication(
     const container = new Container({ defaultScope: "Singleton" });
     container.load(
       programModule(configuration, clock, closers),
-      telemetryModule(telemetry),
+      telemetryModule(telemetry, tracing),
       locksModule(lockSetting, timeouts, locks),
-      storeModule(store),
-      gatewayModule(gateway),
+      storeModule(store, secrets),
+      gatewayModule({ ...gateway, gateway: watched }, keysOfAccounts(settings)),
       useCasesModule(),
     );
     return { container, close: () => closers.close() };

@@ -7,6 +7,7 @@ import { catchUpLimits, hintLimits } from "../../../application/gateway-events/h
 import type { HintObserver } from "../../../application/gateway-events/hint-observer";
 import { ReceiveGatewayEvent } from "../../../application/gateway-events/receive-gateway-event";
 import { WorkOnHints } from "../../../application/gateway-events/work-on-hints";
+import type { SignedGatewayEvents } from "../../../application/ports/gateway-events/gateway-event-source";
 import { ObservePayment } from "../../../application/use-cases/observe-payment";
 import type { GatewayEventUseCases } from "../../../interfaces/http/endpoints/gateway/gateway-event-parts";
 import { hintGauges, hintTelemetry } from "../../telemetry/hint-telemetry";
@@ -45,17 +46,19 @@ export function openHints(container: Container): OpenHints {
   const catchUp = new CatchUp({
     events: events.list,
     store,
+    accounts: container.get(tokens.merchantAccounts),
     clock,
     observer,
     limits: catchUpLimits,
     onAccepted,
   });
-  const { signed } = events;
-  const receiveGatewayEvent =
-    signed === null ? undefined : new ReceiveGatewayEvent(signed, store, clock, observer, onAccepted);
+  const receiverOf = (signed: SignedGatewayEvents) =>
+    new ReceiveGatewayEvent(signed, store, clock, observer, onAccepted);
+  const receiveGatewayEvent = events.signed === null ? undefined : receiverOf(events.signed);
+  const receiveAccountEvent = receiverOf(events.signedByAccount);
   const catchingUp = catchingUpOf(container, catchUp, observer);
   return {
-    useCases: { receiveGatewayEvent, catchUp },
+    useCases: { receiveGatewayEvent, receiveAccountEvent, catchUp },
     start: () => {
       work.start();
       catchingUp?.start();

@@ -16,7 +16,7 @@ export async function serve(
   sandboxLease?: Partial<LeaseSettings>,
 ): Promise<void> {
   const application = await open();
-  await openServer(application, version, sandboxLease);
+  await openServer(application, version, { sandboxLease });
   const service = application.container.get(Service);
   const ended = service.untilSignal();
   const url = await service.listen();

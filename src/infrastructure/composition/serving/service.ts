@@ -74,6 +74,16 @@ export class Service {
     return listeningUrl(host.value, server);
   }
 
+  /** Ends what is done without a request, and lets go of everything. Nothing new may begin any more. */
+  async end(): Promise<void> {
+    const { background, sandboxes, closers, server } = this.parts;
+    // It has a timer even where others listen in its place.
+    server.close();
+    await background.stop();
+    await sandboxes?.close();
+    await closers.close();
+  }
+
   /** What is done without a request: finishes what is due, delivers webhooks, follows hints, and tends the sandboxes. */
   work(): void {
     const { configuration, background, webhooks, hints, sandboxes, refusalToMove } = this.parts;

@@ -107,13 +107,6 @@ export const canBeFoundAgain: readonly GatewayContractTest[] = [
     await assertMoved(scene, 1);
   }),
 
-  ...meeting("undecided", "that is not decided yet is pending, and found when it is", async (scene) => {
-    await scene.send();
-    assertSame(await scene.find(), { outcome: "pending" });
-    await timePasses(scene);
-    assertOutcome(await scene.find(), "succeeded");
-  }),
-
   ...meeting("fails_later", "that fails after it succeeded is found as it is by then", async (scene) => {
     assertOutcome(await scene.send(), "succeeded");
     assertOutcome(await scene.find(), "succeeded");

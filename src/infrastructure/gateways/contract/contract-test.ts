@@ -1,4 +1,4 @@
-import { inTime } from "../../../application/operations/in-time";
+import { inTime } from "../../../application/in-time";
 import type { OperationKind } from "../../../domain/payment/operation";
 import type { OwnGateway } from "../module/own-gateway";
 import type { GatewayLayer } from "./gateway-layers";
@@ -22,8 +22,10 @@ export type GatewaySituation =
   /** The same, but the money did move. */
   | "stored_server_error_after_acting"
   | "unreachable"
-  /** Accepted; decided when time passes. */
+  /** Accepted; carried out when time passes. */
   | "undecided"
+  /** Accepted; refused when time passes. */
+  | "undecided_then_refused"
   /** Answers, but only after a minute. */
   | "too_slow"
   /** A success that is no JSON. */

@@ -1,3 +1,4 @@
+import { answersLater } from "./answers-later";
 import { canBeFoundAgain } from "./can-be-found-again";
 import {
   isMeantFor,
@@ -21,6 +22,7 @@ export const gatewayContract: readonly GatewayContractTest[] = [
   ...movesOnce,
   ...isHonestAboutSilence,
   ...canBeFoundAgain,
+  ...answersLater,
   ...showsItsPicture,
 ];
 

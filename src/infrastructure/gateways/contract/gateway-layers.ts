@@ -15,6 +15,8 @@ export const gatewayLayers = {
   "is honest about silence": { required: true, methods: [] },
   /** It can be asked what became of a key, without moving anything. */
   "can be found again": { required: false, methods: ["find"] },
+  /** It takes an order and says later what becomes of it; from then on it is only asked, and nothing is sent to it again. */
+  "answers later": { required: false, methods: ["find"] },
   /** It can be asked how it sees a payment: what others did with it, and disputes. */
   "shows its picture": { required: false, methods: ["picture"] },
 } as const satisfies Readonly<Record<string, Layer>>;

@@ -78,14 +78,6 @@ export const isHonestAboutSilence: readonly GatewayContractTest[] = [
     await assertMoved(scene, 1);
   }),
 
-  ...meeting("undecided", "that is not decided yet is unknown, however often it is sent", async (scene) => {
-    assertOutcome(await scene.send(), "unknown");
-    assertOutcome(await scene.send(), "unknown");
-    await assertMoved(scene, 0);
-    await timePasses(scene);
-    await assertMoved(scene, 1);
-  }),
-
   ...meeting("too_slow", "is given up, as unknown, when the caller's patience ends", async (scene) => {
     assertOutcome(await scene.send({ timeoutMs: 20 }), "unknown");
   }),

@@ -2,8 +2,8 @@ import { gatewayLayerNames, gatewayLayers, type GatewayLayer } from "../contract
 import { GatewayModuleError, kindOfValue } from "./gateway-module-error";
 import type { OwnGateway } from "./own-gateway";
 
-/** A hundred years: a longer memory makes no date any more when it is added to one. */
-const LONGEST_MEMORY_MS = 100 * 366 * 86_400_000;
+/** A hundred years: a longer time makes no date any more when it is added to one. */
+const LONGEST_TIME_MS = 100 * 366 * 86_400_000;
 /** Called if they are there. */
 const OPTIONAL_METHODS = ["lookupAuthorization", "close"] as const;
 
@@ -31,6 +31,7 @@ function missingOfGateway(opened: unknown): readonly string[] {
       (name) => gateway[name] !== undefined && typeof gateway[name] !== "function",
     ).map((name) => `${name} is ${kindOfValue(gateway[name])}, not a method`),
     ...missingOfMemory(gateway["remembersKeysForMs"]),
+    ...missingOfDecisions(gateway["decidesWithinMs"]),
   ];
 }
 
@@ -46,15 +47,24 @@ function missingOfLayers(layers: readonly unknown[]): string[] {
   ];
 }
 
+function missingOfDecisions(decidesWithinMs: unknown): string[] {
+  if (decidesWithinMs === undefined || isTime(decidesWithinMs)) return [];
+  const given = typeof decidesWithinMs === "number" ? decidesWithinMs : kindOfValue(decidesWithinMs);
+  return [
+    `decidesWithinMs is ${given}: it has to be the whole milliseconds within which the gateway decides what it has answered ` +
+      "pending about, a hundred years at most, or be left out",
+  ];
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= LONGEST_TIME_MS;
+}
+
 function missingOfMemory(remembersKeysForMs: unknown): string[] {
-  const isTime =
-    typeof remembersKeysForMs === "number" &&
-    remembersKeysForMs > 0 &&
-    remembersKeysForMs <= LONGEST_MEMORY_MS;
-  if (isTime) return [];
+  if (isTime(remembersKeysForMs)) return [];
   const given = typeof remembersKeysForMs === "number" ? remembersKeysForMs : kindOfValue(remembersKeysForMs);
   return [
-    `remembersKeysForMs is ${given}: it has to be the milliseconds for which the gateway remembers a key, ` +
+    `remembersKeysForMs is ${given}: it has to be the whole milliseconds for which the gateway remembers a key, ` +
       "a hundred years at most",
   ];
 }

@@ -1,4 +1,4 @@
-import { inTime } from "../../../application/operations/in-time";
+import { inTime } from "../../../application/in-time";
 import type {
   AuthorizationLookup,
   LookupAnswer,
@@ -28,6 +28,7 @@ const CLOSE_MS = 5_000;
  */
 export class CheckedGateway implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs: number;
+  readonly decidesWithinMs: number | undefined;
   readonly picture?: (request: PictureRequest) => Promise<PictureAnswer>;
   private readonly has: ReadonlySet<GatewayLayer>;
 
@@ -36,30 +37,31 @@ export class CheckedGateway implements PaymentGateway, AuthorizationLookup {
     private readonly options: GatewayOptions = {},
   ) {
     this.remembersKeysForMs = gateway.remembersKeysForMs;
+    this.decidesWithinMs = gateway.decidesWithinMs;
     this.has = new Set(gateway.has);
     if (this.has.has("shows its picture"))
       this.picture = (request) => this.asked(async () => checkedPicture(await gateway.picture?.(request)));
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
-    return this.asked(async () => checkedAnswer(await this.gateway.authorize(request)));
+    return this.sent(() => this.gateway.authorize(request));
   }
 
   capture(request: MovementRequest): Promise<GatewayAnswer> {
-    return this.asked(async () => checkedAnswer(await this.gateway.capture(request)));
+    return this.sent(() => this.gateway.capture(request));
   }
 
   void(request: MovementRequest): Promise<GatewayAnswer> {
-    return this.asked(async () => checkedAnswer(await this.gateway.void(request)));
+    return this.sent(() => this.gateway.void(request));
   }
 
   refund(request: MovementRequest): Promise<GatewayAnswer> {
-    return this.asked(async () => checkedAnswer(await this.gateway.refund(request)));
+    return this.sent(() => this.gateway.refund(request));
   }
 
   async find(request: FindRequest): Promise<FindAnswer> {
     // Not "absent": nobody has looked.
-    if (!this.has.has("can be found again"))
+    if (!this.has.has("can be found again") && !this.has.has("answers later"))
       return { outcome: "unknown", reason: "this gateway cannot be asked" };
     return this.asked(async () => checkedFind(await this.gateway.find?.(request)));
   }
@@ -73,6 +75,13 @@ export class CheckedGateway implements PaymentGateway, AuthorizationLookup {
 
   async close(): Promise<void> {
     await inTime(CLOSE_MS, (async () => this.gateway.close?.())(), () => undefined);
+  }
+
+  /** What says nothing later is not waited for: it is sent again under its key. */
+  private async sent(send: () => Promise<GatewayAnswer>): Promise<GatewayAnswer> {
+    const answer = await this.asked(async () => checkedAnswer(await send()));
+    if (answer.outcome !== "pending" || this.has.has("answers later")) return answer;
+    return { outcome: "unknown", reason: 'it answered pending without the layer "answers later"' };
   }
 
   /** However it fails, that is no answer. */

@@ -1,16 +1,19 @@
 import { z } from "zod";
 import type { PictureAnswer } from "../../../application/ports/payment-gateway";
+import { MAX_AMOUNT } from "../../../domain/money";
 import { disputeStatuses } from "../../../domain/payment/picture/gateway-picture";
 import { oneLine } from "./in-print";
+import { isPlainDate, isReference } from "./value-forms";
 
-const reference = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u);
+const reference = z.string().refine(isReference, "is no reference");
 const words = z.string().transform(oneLine);
-const amount = z.bigint().nonnegative();
+const amount = z.bigint().nonnegative().max(MAX_AMOUNT);
+const instant = z.date().refine(isPlainDate, "is not in the years 0 to 9999");
 const movement = { reference, amount, operationId: z.string().nullable() };
 
 const picture = z.object({
   authorization: z.enum(["undecided", "open", "captured", "cancelled", "lapsed"]),
-  authorizedUntil: z.date().nullable(),
+  authorizedUntil: instant.nullable(),
   captured: z.object(movement).nullable(),
   cancellation: z
     .object({
@@ -18,23 +21,35 @@ const picture = z.object({
       by: z.union([z.object({ operationId: z.string() }), z.literal("others"), z.literal("unnamed")]),
     })
     .nullable(),
-  refunds: z.array(
-    z.object({
-      ...movement,
-      state: z.enum(["pending", "succeeded", "failed"]),
-      reason: words.nullable(),
-    }),
-  ),
-  disputes: z.array(
-    z.object({
-      id: reference,
-      status: z.enum(disputeStatuses),
-      amount,
-      reason: words,
-      dueBy: z.date().nullable(),
-    }),
-  ),
+  refunds: z
+    .array(
+      z.object({
+        ...movement,
+        state: z.enum(["pending", "succeeded", "failed"]),
+        reason: words.nullable(),
+      }),
+    )
+    .refine(
+      (refunds) => areDistinct(refunds.map(({ reference: one }) => one)),
+      "two have the same reference",
+    ),
+  disputes: z
+    .array(
+      z.object({
+        id: reference,
+        status: z.enum(disputeStatuses),
+        amount,
+        reason: words,
+        dueBy: instant.nullable(),
+      }),
+    )
+    .refine((disputes) => areDistinct(disputes.map(({ id }) => id)), "two have the same id"),
 });
+
+/** Of two that have one name it cannot be said which is true, and each would correct the other for ever. */
+function areDistinct(names: readonly string[]): boolean {
+  return new Set(names).size === names.length;
+}
 
 const answer = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("seen"), picture }),

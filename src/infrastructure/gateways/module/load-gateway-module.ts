@@ -1,6 +1,6 @@
 import { statSync, type Stats } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { inTime } from "../../../application/operations/in-time";
+import { inTime } from "../../../application/in-time";
 import { GatewayModuleError, kindOfValue } from "./gateway-module-error";
 import { inPrint } from "./in-print";
 import type { GatewayOptions } from "./own-gateway";
@@ -37,9 +37,16 @@ async function imported(file: string, options: GatewayOptions, startMs: number):
     try {
       return (await import(pathToFileURL(file).href)) as unknown;
     } catch (error) {
-      throw new GatewayModuleError(`it cannot be loaded: ${inPrint(error, options)}`);
+      throw new GatewayModuleError(`it cannot be loaded: ${inPrint(error, options)}${adviceOn(file)}`);
     }
   });
+}
+
+/** Node 20 loads no TypeScript, and newer ones not all of it. */
+function adviceOn(file: string): string {
+  return /\.[cm]?tsx?$/.test(file)
+    ? "; it is TypeScript: compile it, and name the JavaScript that comes of it (.mjs, .cjs or .js)"
+    : "";
 }
 
 /** Said in one line here: the words of a failed import name the file that imports, too. */

@@ -8,6 +8,7 @@ interface Asked {
   readonly amount: LedgerAmount;
   readonly authorizationReference: string | null;
   readonly paymentMethod?: string | null;
+  readonly customerPage?: LedgerEntry["customerPage"];
 }
 
 /** In which ways a request is not the one that this key belongs to, in words; null if it is. */
@@ -25,6 +26,10 @@ export function differences(entry: LedgerEntry, asked: Asked): string | null {
   } else if (asked.paymentMethod !== undefined) {
     // A search names no payment method, and cannot name the authorization that it is looking for.
     compare("payment method", entry.paymentMethod, asked.paymentMethod);
+  }
+  if (asked.customerPage !== undefined) {
+    const given = asked.customerPage?.returnUrl ?? null;
+    compare("return URL", entry.customerPage?.returnUrl ?? null, given);
   }
   return found.length === 0 ? null : found.join("; ");
 }

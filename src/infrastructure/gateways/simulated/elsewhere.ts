@@ -54,5 +54,6 @@ function requestElsewhere(
     amount,
     authorizationReference,
     paymentMethod: null,
+    customerPage: null,
   };
 }

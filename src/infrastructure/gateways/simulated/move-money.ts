@@ -1,3 +1,4 @@
+import type { OperationKind } from "../../../domain/payment/operation";
 import { isElsewhere } from "./keys-of-others";
 import type {
   GatewayTables,
@@ -26,9 +27,20 @@ export async function moveMoney(
   return answer;
 }
 
+/** Why the gateway refuses what it had taken, or even carried out, before. */
+export function failedLater(kind: OperationKind): string {
+  return `${kind}_failed`;
+}
+
+/** What the gateway calls that which came by this key. */
+export function referenceOf(kind: OperationKind, gatewayKey: string): string {
+  return `${kind === "authorize" ? "auth" : kind}_${gatewayKey}`;
+}
+
 /** What an entry comes to when its time has come. */
 export async function carryOutDue(tables: GatewayTables, entry: LedgerEntry): Promise<void> {
   if (entry.state.is === "failing") await failRefund(tables, entry);
+  else if (entry.state.is === "refusing") await record(tables, entry, declined(failedLater(entry.kind)));
   else if ("dueAt" in entry.state) await moveMoney(tables, entry, entry.state.dueAt);
 }
 
@@ -40,7 +52,7 @@ async function failRefund(tables: GatewayTables, entry: LedgerEntry): Promise<vo
     const refunded = authorization.refunded - amount.amount;
     await tables.putAuthorization({ ...authorization, refunded });
   }
-  await record(tables, entry, declined("refund_failed"));
+  await record(tables, entry, declined(failedLater(entry.kind)));
 }
 
 /** Binds an answer to the key without moving anything. */
@@ -74,7 +86,7 @@ async function carryOut(tables: GatewayTables, request: LedgerRequest): Promise<
 }
 
 async function authorize(tables: GatewayTables, request: LedgerRequest): Promise<LedgerAnswer> {
-  const reference = `auth_${request.gatewayKey}`;
+  const reference = referenceOf("authorize", request.gatewayKey);
   await tables.putAuthorization({
     reference,
     paymentId: request.paymentId,
@@ -93,6 +105,7 @@ async function capture(
   request: LedgerRequest,
   authorization: LedgerAuthorization,
 ): Promise<LedgerAnswer> {
+  if (authorization.status === "awaiting_customer") return declined("requires_action");
   if (authorization.status === "voided") return gone("voided");
   if (authorization.status === "gone") return gone("expired");
   if (authorization.status === "captured") {
@@ -109,7 +122,7 @@ async function capture(
     reserved: 0n,
     captured: authorization.captured + request.amount.amount,
   });
-  return { outcome: "succeeded", reference: `capture_${request.gatewayKey}` };
+  return { outcome: "succeeded", reference: referenceOf("capture", request.gatewayKey) };
 }
 
 async function release(
@@ -124,10 +137,21 @@ async function release(
       return gone("expired");
     case "captured":
       return mismatch(authorization, "captured, while it was to be voided");
+    case "awaiting_customer":
+      await endWait(tables, authorization);
+      return { outcome: "succeeded", reference: `void_${request.gatewayKey}` };
     case "open":
       await tables.putAuthorization({ ...authorization, status: "voided", reserved: 0n });
-      return { outcome: "succeeded", reference: `void_${request.gatewayKey}` };
+      return { outcome: "succeeded", reference: referenceOf("void", request.gatewayKey) };
   }
+}
+
+/** The customer who comes now finds it ended. */
+async function endWait(tables: GatewayTables, authorization: LedgerAuthorization): Promise<void> {
+  await tables.putAuthorization({ ...authorization, status: "voided" });
+  const entries = await tables.entries(authorization.paymentId ?? "");
+  const awaiting = entries.find(({ state }) => state.is === "awaiting_customer");
+  if (awaiting !== undefined) await record(tables, awaiting, gone("voided"));
 }
 
 async function refund(
@@ -142,7 +166,7 @@ async function refund(
     ...authorization,
     refunded: authorization.refunded + request.amount.amount,
   });
-  return { outcome: "succeeded", reference: `refund_${request.gatewayKey}` };
+  return { outcome: "succeeded", reference: referenceOf("refund", request.gatewayKey) };
 }
 
 /** Whether what is left is looked at: in the dashboard they see it, and what they gave back there is not given twice. */

@@ -3,6 +3,8 @@ import type { OperationKind } from "../../../domain/payment/operation";
 /** How the gateway behaves, once, at the first send of an operation. */
 export type TokenBehaviour =
   | { readonly does: "ok" | "decline" | "authorization_gone" }
+  /** The customer decides, at a page of the gateway. */
+  | { readonly does: "requires_action" }
   /** Acts, then is silent. */
   | { readonly does: "timeout_captured" }
   /** Silent, and nothing was done. */
@@ -17,8 +19,10 @@ export type TokenBehaviour =
   | { readonly does: "unreachable" }
   /** A refund that succeeds, and fails that much later: the customer's bank sends the money back. */
   | { readonly does: "fails_later"; readonly ms: number }
-  /** Accepted, decided a few seconds later. */
+  /** Taken, and carried out a few seconds later. */
   | { readonly does: "processing" }
+  /** Taken, and carried out, or refused, an hour later. */
+  | { readonly does: "pending" | "pending_then_failed" }
   /** Somebody else has captured the authorization by then, without a key of ours. */
   | { readonly does: "captured_elsewhere" };
 
@@ -40,7 +44,7 @@ type TimedBehaviour = "late" | "slow" | "fails_later";
 
 /** Nine digits of milliseconds are eleven days: longer than any authorization here lives. */
 const TOKEN =
-  /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|authorization_gone|captured_elsewhere)|(late|slow|fails_later)_(\d{1,9}))$/;
+  /^tok_(?:(authorize|capture|void|refund)_)?(?:(ok|decline|timeout_captured|timeout_not_captured|error_500|error_500_stored|unreachable|processing|pending|pending_then_failed|authorization_gone|captured_elsewhere)|(late|slow|fails_later)_(\d{1,9}))$/;
 
 /** After an authorization, or after a capture. */
 const ELSEWHERE = /^tok_(captured|voided|refunded)_elsewhere_(\d{1,9})$/;
@@ -65,8 +69,9 @@ export function parsePaymentMethodToken(text: string): PaymentMethodToken | null
   return { actsOn, behaviour };
 }
 
-/** Everything that we send succeeds, and then others do something. */
+/** Everything that we send succeeds, but for the customer's consent, and then others do something. */
 function laterToken(text: string): PaymentMethodToken | null {
+  if (text === "tok_requires_action") return { actsOn: "authorize", behaviour: { does: "requires_action" } };
   const behaviour = { does: "ok" } as const;
   const [, disputedAfter] = DISPUTE.exec(text) ?? [];
   if (disputedAfter !== undefined) {

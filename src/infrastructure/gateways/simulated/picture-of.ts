@@ -5,7 +5,14 @@ import type {
   SeenRefund,
 } from "../../../domain/payment/picture/gateway-picture";
 import { isElsewhere } from "./keys-of-others";
-import type { GatewayMove, GatewayTables, LedgerAuthorization, LedgerEntry } from "./ledgers/gateway-ledger";
+import type {
+  GatewayMove,
+  GatewayTables,
+  LedgerAuthorization,
+  LedgerEntry,
+  LedgerState,
+} from "./ledgers/gateway-ledger";
+import { failedLater, referenceOf } from "./move-money";
 import { parsePaymentMethodToken } from "./payment-method-token";
 
 const DAY_MS = 86_400_000;
@@ -23,11 +30,11 @@ export async function pictureOf(
   const entries = await tables.entries(paymentId);
   const moves = await tables.moves(paymentId);
   const picture: GatewayPicture = {
-    authorization: stateOf(authorization),
+    authorization: entries.some(isUndecided) ? "undecided" : stateOf(authorization),
     authorizedUntil: null,
     captured: capturedIn(authorization, entries, moves),
     cancellation: authorization.status === "voided" ? cancellationIn(authorization, entries, moves) : null,
-    refunds: entries.flatMap((entry) => refundIn(entry, moves)),
+    refunds: entries.flatMap(refundIn),
     disputes: disputesOf(authorization, moves, now),
   };
   return { outcome: "seen", picture };
@@ -35,6 +42,8 @@ export async function pictureOf(
 
 function stateOf({ status }: LedgerAuthorization): GatewayPicture["authorization"] {
   switch (status) {
+    case "awaiting_customer":
+      return "undecided";
     case "voided":
       return "cancelled";
     case "gone":
@@ -43,6 +52,15 @@ function stateOf({ status }: LedgerAuthorization): GatewayPicture["authorization
     case "captured":
       return status;
   }
+}
+
+/** What was taken, or let go, is not decided. */
+function isUndecided({ kind, state }: LedgerEntry): boolean {
+  return (kind === "capture" || kind === "void") && isPending(state);
+}
+
+function isPending({ is }: LedgerState): boolean {
+  return is === "deciding" || is === "refusing";
 }
 
 /** All that was taken, by the first who took any: a second capture shows as an amount that is not the first one's. */
@@ -55,7 +73,7 @@ function capturedIn(
   const first = moves.find(({ kind }) => kind === "capture");
   const entry = entries.find(({ gatewayKey }) => gatewayKey === first?.gatewayKey);
   const operationId = entry === undefined ? null : operationIdIn(entry);
-  return { reference: `capture_${first?.gatewayKey ?? reference}`, amount, operationId };
+  return { reference: referenceOf("capture", first?.gatewayKey ?? reference), amount, operationId };
 }
 
 function cancellationIn(
@@ -65,24 +83,27 @@ function cancellationIn(
 ): GatewayPicture["cancellation"] {
   const move = moves.find(({ kind }) => kind === "void");
   const entry = entries.find(({ gatewayKey }) => gatewayKey === move?.gatewayKey);
-  if (entry === undefined) return { reference: `void_${reference}`, by: "others" };
+  if (entry === undefined) return { reference: referenceOf("void", reference), by: "others" };
   const operationId = operationIdIn(entry);
-  return { reference: `void_${entry.gatewayKey}`, by: operationId === null ? "others" : { operationId } };
+  return {
+    reference: referenceOf("void", entry.gatewayKey),
+    by: operationId === null ? "others" : { operationId },
+  };
 }
 
-function refundIn(entry: LedgerEntry, moves: readonly GatewayMove[]): SeenRefund[] {
-  if (entry.kind !== "refund") return [];
+function refundIn(entry: LedgerEntry): SeenRefund[] {
+  const { kind, gatewayKey, amount, state } = entry;
+  if (kind !== "refund") return [];
   const seen = {
-    reference: `refund_${entry.gatewayKey}`,
-    amount: entry.amount.amount,
+    reference: referenceOf("refund", gatewayKey),
+    amount: amount.amount,
     operationId: operationIdIn(entry),
   };
-  if (entry.state.is === "deciding") return [{ ...seen, state: "pending", reason: null }];
-  const answer = answerIn(entry.state);
+  if (isPending(state)) return [{ ...seen, state: "pending", reason: null }];
+  const answer = answerIn(state);
   if (answer?.outcome === "succeeded") return [{ ...seen, state: "succeeded", reason: null }];
-  // A refusal at once is kept for the key alone. What failed later had moved.
-  const hasMoved = moves.some(({ gatewayKey }) => gatewayKey === entry.gatewayKey);
-  return answer?.outcome === "declined" && hasMoved
+  // A refusal at once is kept for the key alone.
+  return answer?.outcome === "declined" && answer.reason === failedLater("refund")
     ? [{ ...seen, state: "failed", reason: answer.reason }]
     : [];
 }

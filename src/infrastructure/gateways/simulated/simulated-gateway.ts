@@ -5,6 +5,7 @@ import type {
   LookupAnswer,
   LookupRequest,
 } from "../../../application/ports/authorization-lookup";
+import type { CustomerPages } from "../../../application/ports/customer/customer-pages";
 import type { Clock } from "../../../application/ports/clock";
 import type {
   AuthorizeRequest,
@@ -27,9 +28,11 @@ import type {
   LooksAt,
   MoveTotals,
 } from "./ledgers/gateway-ledger";
-import { behave, serverError, timedOut, type Received } from "./behave";
+import { behave, pendingAs, serverError, timedOut, type Received } from "./behave";
+import { actionOf, newCustomerPage, pagesOver } from "./customer-action";
 import { differences } from "./differences";
 import { lookUp } from "./look-up";
+import { inLedger, paymentMethodOf } from "./ledger-request";
 import { doElsewhereLater } from "./elsewhere";
 import { carryOutDue, moveMoney, record } from "./move-money";
 import { pictureOf } from "./picture-of";
@@ -42,6 +45,8 @@ export interface SimulatedGatewayOptions {
   readonly sleep?: (ms: number) => Promise<void>;
   /** How long a silent gateway keeps its caller waiting; never longer than the caller's own patience. */
   readonly timeoutMs?: number;
+  /** Whether a customer who is sent to a page of this gateway finds it. Default: they do. */
+  readonly hasCustomerPages?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 50;
@@ -59,8 +64,16 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   private readonly clock: Clock;
   private readonly sleep: (ms: number) => Promise<unknown>;
   private readonly timeoutMs: number;
+  private readonly hasCustomerPages: boolean;
 
-  constructor({ ledger, clock, sleep = delay, timeoutMs = DEFAULT_TIMEOUT_MS }: SimulatedGatewayOptions) {
+  constructor({
+    ledger,
+    clock,
+    sleep = delay,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    hasCustomerPages = true,
+  }: SimulatedGatewayOptions) {
+    this.hasCustomerPages = hasCustomerPages;
     this.ledger = ledger;
     this.clock = clock;
     this.sleep = sleep;
@@ -68,11 +81,10 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
-    const { paymentMethod } = request;
-    return this.send(
-      { ...inLedger("authorize", request), paymentMethod, authorizationReference: null },
-      request.timeoutMs,
-    );
+    const { paymentMethod, returnUrl, timeoutMs } = request;
+    const customerPage = newCustomerPage(returnUrl);
+    const authorize = { ...inLedger("authorize", request), paymentMethod, authorizationReference: null };
+    return this.send({ ...authorize, customerPage }, timeoutMs);
   }
 
   capture(request: MovementRequest): Promise<GatewayAnswer> {
@@ -125,6 +137,12 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
     }
   }
 
+  /** Where customers act. */
+  readonly customerPages: CustomerPages = pagesOver(
+    (paymentId, work) => this.upToDate(paymentId, work),
+    () => this.clock.now(),
+  );
+
   /** How often, and when, money moved for this payment. */
   moves(paymentId: string): Promise<readonly GatewayMove[]> {
     return this.upToDate(paymentId, (tables) => tables.moves(paymentId));
@@ -148,7 +166,7 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
   private sendMovement(kind: OperationKind, request: MovementRequest): Promise<GatewayAnswer> {
     const { authorizationReference } = request;
     return this.send(
-      { ...inLedger(kind, request), authorizationReference, paymentMethod: null },
+      { ...inLedger(kind, request), authorizationReference, paymentMethod: null, customerPage: null },
       request.timeoutMs,
     );
   }
@@ -206,6 +224,7 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
     const received = await behave(tables, request, first ? token.behaviour : { does: "ok" }, {
       now: this.clock.now(),
       timeoutMs: this.timeoutMs,
+      hasCustomerPages: this.hasCustomerPages,
     });
     if (token?.actsOn === request.kind) await this.letOthersAct(tables, request, token, received);
     return received;
@@ -234,8 +253,11 @@ export class SimulatedGateway implements PaymentGateway, AuthorizationLookup {
       case "recorded":
       case "failing":
         return entry.state.answer;
+      case "awaiting_customer":
+        return actionOf(entry);
       case "deciding":
-        return { outcome: "unknown", reason: "processing" };
+      case "refusing":
+        return pendingAs(entry, entry.state.dueAt);
       case "broken":
         return serverError;
       // A second copy of a request that is still on its way arrives first; the other one will find it done.
@@ -253,28 +275,17 @@ function recorded(entry: LedgerEntry, request: FindRequest): FindAnswer {
     case "recorded":
     case "failing":
       return entry.state.answer;
+    case "awaiting_customer":
+      return actionOf(entry);
     case "deciding":
-      return { outcome: "pending" };
+    case "refusing":
+      return pendingAs(entry, entry.state.dueAt);
     case "broken":
       return { outcome: "unknown", reason: "http_500" };
     case "in_flight":
     case "lost":
       return { outcome: "absent" };
   }
-}
-
-async function paymentMethodOf(tables: GatewayTables, request: LedgerRequest): Promise<string> {
-  if (request.paymentMethod !== null) return request.paymentMethod;
-  if (request.authorizationReference === null) return "";
-  return (await tables.authorization(request.authorizationReference))?.paymentMethod ?? "";
-}
-
-function inLedger(
-  kind: OperationKind,
-  { gatewayKey, operationId, paymentId, amount }: Omit<MovementRequest, "authorizationReference">,
-): Pick<LedgerRequest, "kind" | "gatewayKey" | "operationId" | "paymentId" | "amount"> {
-  const units = { amount: amount.amount, currency: amount.currency };
-  return { kind, gatewayKey, operationId, paymentId, amount: units };
 }
 
 function ledgerFailed(error: unknown): string {

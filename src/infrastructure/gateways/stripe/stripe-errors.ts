@@ -1,5 +1,24 @@
+import { SecretsKeyError } from "../../../application/ports/events/secret-box";
 import type { OperationKind } from "../../../domain/payment/operation";
 import { StripeTransportError } from "./stripe-transport";
+
+const accountKeyCodes = {
+  /** The store does not answer: over by itself. */
+  unread: "account_key_unavailable",
+  /** It is there and does not open: for as long as no operator changes the keys. */
+  unopened: "account_key_not_opened",
+} as const;
+
+/** What opens an account could not be read: nothing was sent. */
+export class AccountKeyError extends Error {
+  override readonly name = "AccountKeyError";
+  readonly code: (typeof accountKeyCodes)[keyof typeof accountKeyCodes];
+
+  constructor(account: string, cause: unknown) {
+    super(`the key of ${account} cannot be read`, { cause });
+    this.code = accountKeyCodes[cause instanceof SecretsKeyError ? "unopened" : "unread"];
+  }
+}
 
 /** What is read of an error of the official package. By its fields: classes differ between module copies. */
 interface StripeFailure {
@@ -16,6 +35,8 @@ interface StripeFailure {
 export interface ErrorMeaning {
   readonly outcome: "declined" | "authorization_gone" | "not_sent" | "unknown" | "look";
   readonly reason: string;
+  /** Of what was not sent: not for this once, but as long as the key and the account are as they are. */
+  readonly refused?: true;
 }
 
 interface ErrorRow {
@@ -79,6 +100,10 @@ const STATE_CODES = new Set([
  * has the same table in words.
  */
 const rows: readonly ErrorRow[] = [
+  {
+    when: (failure) => accountKeyCodeOf(failure) !== null,
+    means: "not_sent",
+  },
   // Never connected: refused, no such host, no TLS, timed out before there was a connection.
   { when: ({ detail }) => transport(detail)?.mayHaveArrived === false, means: "not_sent" },
   { when: ({ detail }) => transport(detail) !== null, means: "unknown" },
@@ -123,7 +148,15 @@ const rows: readonly ErrorRow[] = [
 export function meaningOf(error: unknown, kind?: OperationKind): ErrorMeaning {
   const failure = (typeof error === "object" && error !== null ? error : {}) as StripeFailure;
   const row = rows.find(({ when }) => when(failure, kind));
-  return { outcome: row?.means ?? "unknown", reason: reasonOf(failure) };
+  const isRefused =
+    failure.statusCode === 401 ||
+    failure.statusCode === 403 ||
+    accountKeyCodeOf(failure) === accountKeyCodes.unopened;
+  return {
+    outcome: row?.means ?? "unknown",
+    reason: reasonOf(failure),
+    ...(isRefused && row?.means === "not_sent" && { refused: true }),
+  };
 }
 
 function isAbout({ statusCode, rawType, code, param }: StripeFailure, parameters: Set<string>): boolean {
@@ -139,9 +172,16 @@ function isAbout({ statusCode, rawType, code, param }: StripeFailure, parameters
 /** Codes only: Stripe's sentences may quote what was sent. */
 function reasonOf(failure: StripeFailure): string {
   const { detail, decline_code, code, rawType, statusCode, param } = failure;
-  if (statusCode === undefined) return transport(detail)?.message ?? "no answer that makes sense";
+  if (statusCode === undefined)
+    return accountKeyCodeOf(failure) ?? transport(detail)?.message ?? "no answer that makes sense";
   if (param !== undefined && isAbout(failure, NAMED_PARAMETERS)) return `invalid_${param}`;
   return decline_code ?? code ?? rawType ?? `http_${statusCode}`;
+}
+
+/** Stripe's own codes come with a status. */
+function accountKeyCodeOf({ statusCode, code }: StripeFailure): AccountKeyError["code"] | null {
+  if (statusCode !== undefined) return null;
+  return Object.values(accountKeyCodes).find((known) => known === code) ?? null;
 }
 
 function transport(detail: unknown): StripeTransportError | null {

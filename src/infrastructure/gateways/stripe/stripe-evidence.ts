@@ -19,7 +19,12 @@ export type Sought = Pick<FindRequest, "operationId" | "paymentId" | "amount">;
 /** Cancelled by Stripe itself, because nobody captured in time. */
 export const ENDED_BY_ITSELF = new Set(["automatic", "expired"]);
 
-export function authorizeEvidence(intent: PaymentIntentSeen, sought: Sought): FindAnswer {
+/** `isKnown`: its reference is here, so a capture of ours that came after it was made with an authorization that there was. */
+export function authorizeEvidence(
+  intent: PaymentIntentSeen,
+  sought: Sought,
+  { isKnown = false } = {},
+): FindAnswer {
   const other = differences(intent, intent.amount, operationIdIn.authorize, sought);
   if (other !== null) return mismatch(intent.id, other);
   switch (intent.status) {
@@ -28,12 +33,16 @@ export function authorizeEvidence(intent: PaymentIntentSeen, sought: Sought): Fi
         ? { ...succeeded(intent.id), ...(intent.captureBefore && { expiresAt: intent.captureBefore }) }
         : mismatch(intent.id, `only ${intent.amount_capturable} of ${intent.amount} are capturable`);
     case "processing":
-      return { outcome: "pending" };
+      return { outcome: "pending", reference: intent.id };
+    case "requires_action":
+      return actionOf(intent);
     case "requires_payment_method":
+    case "requires_confirmation":
       return refusedAtConfirmation(intent);
     case "canceled":
       return { outcome: "authorization_gone", reason: cancellation(intent) };
     case "succeeded":
+      if (isKnown && intent.metadata[operationIdIn.capture] !== undefined) return succeeded(intent.id);
       return mismatch(intent.id, "captured before this service knew of the authorization");
     default:
       return { outcome: "unknown", reason: intent.status };
@@ -49,10 +58,14 @@ export function captureEvidence(intent: PaymentIntentSeen, sought: Sought): Find
     case "requires_capture":
       return { outcome: "absent" };
     case "processing":
-      return { outcome: "pending" };
+      return { outcome: "pending", reference: intent.latest_charge ?? intent.id };
     // Neither state has a way back to `requires_capture`: no copy of the request that is still on its way can capture.
     case "canceled":
-      return { outcome: "authorization_gone", reason: cancellation(intent) };
+      return {
+        outcome: "authorization_gone",
+        reason: cancellation(intent),
+        ...(!ENDED_BY_ITSELF.has(intent.cancellation_reason ?? "") && { cancelled: true }),
+      };
     case "requires_payment_method":
       return { outcome: "authorization_gone", reason: intent.status };
     default:
@@ -72,9 +85,8 @@ export function voidEvidence(intent: PaymentIntentSeen, sought: Sought): FindAns
         ? { outcome: "authorization_gone", reason: cancellation(intent) }
         : succeeded(intent.id);
     case "requires_capture":
+    case "requires_action":
       return { outcome: "absent" };
-    case "processing":
-      return { outcome: "pending" };
     case "requires_payment_method":
       return { outcome: "authorization_gone", reason: intent.status };
     case "succeeded":
@@ -105,7 +117,7 @@ export function refundEvidence(refund: RefundSeen, intentId: string, sought: Sou
       return { outcome: "declined", reason: refund.failure_reason ?? refund.status };
     case "pending":
     case "requires_action":
-      return { outcome: "pending" };
+      return { outcome: "pending", reference: refund.id };
     default:
       return { outcome: "unknown", reason: refund.status ?? "no status" };
   }
@@ -123,6 +135,13 @@ function differences(object: Labelled, amount: number, label: string, sought: So
     return `the amount is ${amount} ${object.currency}`;
   }
   return null;
+}
+
+/** Codes to be typed in and vouchers to be paid are for pages of the merchant's own, which import what comes of it. */
+function actionOf({ id, next_action }: PaymentIntentSeen): FindAnswer {
+  const url = next_action?.redirect_to_url?.url ?? "";
+  if (URL.canParse(url)) return { outcome: "requires_action", reference: id, url };
+  return mismatch(id, `it waits for ${next_action?.type ?? "the customer"}, which is no page to go to`);
 }
 
 function refusedAtConfirmation({ last_payment_error: error, status }: PaymentIntentSeen): FindAnswer {

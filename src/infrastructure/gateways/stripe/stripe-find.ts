@@ -1,5 +1,6 @@
 import type Stripe from "stripe";
 import type { FindAnswer, FindRequest, MovementRequest } from "../../../application/ports/payment-gateway";
+import type { CallOptions } from "./accounts/stripe-clients";
 import {
   authorizeEvidence,
   captureEvidence,
@@ -18,20 +19,6 @@ import {
 
 /** A hundred each: no payment has more refunds than that. */
 const REFUND_PAGES = 5;
-
-/** What goes with each call to Stripe: what is left of the request's time, in whole milliseconds, and whose account it is. */
-export type CallOptions = () => { readonly timeout: number; readonly stripeAccount?: string };
-
-/** One bound and one account for all the questions of one request. */
-export function callOptions({ timeoutMs, account }: CalledIn): CallOptions {
-  const until = performance.now() + timeoutMs;
-  return () => ({
-    timeout: Math.max(1, Math.ceil(until - performance.now())),
-    ...(account !== undefined && { stripeAccount: account }),
-  });
-}
-
-type CalledIn = Pick<FindRequest, "timeoutMs" | "account">;
 
 /**
  * By the objects, never by the key: Stripe has no way to ask what a key did without sending it again. So most refusals
@@ -179,7 +166,9 @@ async function findAuthorization(
     reference = first.id;
   }
   const intent = await stripe.paymentIntents.retrieve(reference, { expand: ["latest_charge"] }, options());
-  return evidenceOf(reference, seePaymentIntent(intent), (seen) => authorizeEvidence(seen, request));
+  return evidenceOf(reference, seePaymentIntent(intent), (seen) =>
+    authorizeEvidence(seen, request, { isKnown: authorizationReference !== null }),
+  );
 }
 
 export async function retrieveIntent(

@@ -16,6 +16,8 @@ import type {
 } from "../../../application/ports/payment-gateway";
 import { formatMoney } from "../../../domain/money";
 import type { OperationKind } from "../../../domain/payment/operation";
+import type { AccountSecrets } from "../../../application/ports/accounts/account-secrets";
+import { StripeClients, type StripeCall, type StripeClientParts } from "./accounts/stripe-clients";
 import { toStripeAmount } from "./stripe-amount";
 import { openStripeClient } from "./stripe-client";
 import { meaningOf } from "./stripe-errors";
@@ -27,16 +29,7 @@ import {
   refundEvidence,
   voidEvidence,
 } from "./stripe-evidence";
-import {
-  evidence,
-  findByObjects,
-  findCapture,
-  findRefund,
-  retrieveIntent,
-  callOptions,
-  type CallOptions,
-  evidenceOf,
-} from "./stripe-find";
+import { evidence, findByObjects, findCapture, findRefund, retrieveIntent, evidenceOf } from "./stripe-find";
 import { lookedUp } from "./stripe-lookup";
 import { drawPicture } from "./stripe-picture";
 import { seePaymentIntent, seeRefund } from "./stripe-objects";
@@ -48,31 +41,49 @@ export interface StripeGatewayOptions {
   /** Base address; Stripe's own if absent. */
   readonly url?: string;
   readonly transport?: StripeTransport;
+  /** Keys of merchants' own accounts; none if absent. */
+  readonly keyOf?: AccountSecrets["keyOf"];
 }
 
 type Sent = Omit<MovementRequest, "authorizationReference"> & { readonly kind: OperationKind };
 
 /** Stripe keeps a key for at least this long. */
 const REMEMBERS_KEYS_FOR_MS = 24 * 3_600_000;
+/**
+ * Stripe names no time for a refund that waits for the account's balance or for the customer. This is our patience, longer
+ * than what banks take; after it a person looks.
+ */
+const DECIDES_WITHIN_MS = 45 * 24 * 3_600_000;
 
 /**
  * Excludes nobody; Stripe captures an authorization once, and carries out an idempotency key once.
  * Survives whatever Stripe survives, for 24 hours by the key and after that by what its objects say.
- * Not for payment methods that redirect the customer: those are authorized in the browser and imported.
+ * Not for actions of the customer that are no page to go to: those are authorized in the browser and imported.
  */
 export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   readonly remembersKeysForMs = REMEMBERS_KEYS_FOR_MS;
+  readonly decidesWithinMs = DECIDES_WITHIN_MS;
   readonly eventList: StripeEventList;
 
+  private readonly clients: StripeClients;
+
   private constructor(
-    private readonly stripe: Stripe.Stripe,
+    common: Stripe.Stripe,
     private readonly transport: StripeTransport,
+    keys: Pick<StripeClientParts, "open" | "keyOf"> = { open: () => common, keyOf: async () => null },
   ) {
-    this.eventList = new StripeEventList(stripe);
+    this.clients = new StripeClients({ common, ...keys });
+    this.eventList = new StripeEventList(this.clients);
   }
 
-  static open({ apiKey, url, transport = new StripeTransport() }: StripeGatewayOptions): StripeGateway {
-    return new StripeGateway(openStripeClient(apiKey, url, transport), transport);
+  static open({
+    apiKey,
+    url,
+    transport = new StripeTransport(),
+    keyOf = async () => null,
+  }: StripeGatewayOptions): StripeGateway {
+    const open = (key: string) => openStripeClient(key, url, transport);
+    return new StripeGateway(open(apiKey), transport, { open, keyOf });
   }
 
   /** Closes idle connections. */
@@ -81,17 +92,15 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
   }
 
   authorize(request: AuthorizeRequest): Promise<GatewayAnswer> {
-    return this.sendAmount({ ...request, kind: "authorize" }, async (amount, options) => {
-      const intent = await this.stripe.paymentIntents.create(
+    return this.sendAmount({ ...request, kind: "authorize" }, async (amount, { stripe, options }) => {
+      const intent = await stripe.paymentIntents.create(
         {
           amount,
           currency: request.amount.currency.toLowerCase(),
           payment_method: request.paymentMethod,
           capture_method: "manual",
           confirm: true,
-          // Nobody is there to be sent to their bank's page: refused now is better than undecided for ever.
-          error_on_requires_action: true,
-          automatic_payment_methods: { enabled: true, allow_redirects: "never" },
+          ...confirmation(request.returnUrl),
           metadata: labels("authorize", request),
           // Has the end of the authorization in it.
           expand: ["latest_charge"],
@@ -106,8 +115,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.sendAmount(
       { ...request, kind: "capture" },
-      async (amount, options) => {
-        const intent = await this.stripe.paymentIntents.capture(
+      async (amount, { stripe, options }) => {
+        const intent = await stripe.paymentIntents.capture(
           authorizationReference,
           // `final_capture` is the default: a capture of a part lets go of the rest.
           { amount_to_capture: amount, metadata: labels("capture", request) },
@@ -116,7 +125,7 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         const seen = seePaymentIntent(intent);
         return evidenceOf(authorizationReference, seen, (found) => captureEvidence(found, request));
       },
-      (_reason, options) => findCapture(this.stripe, request, options),
+      (_reason, { stripe, options }) => findCapture(stripe, request, options),
     );
   }
 
@@ -124,8 +133,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.send(
       { ...request, kind: "void" },
-      async (options) => {
-        const intent = await this.stripe.paymentIntents.cancel(
+      async ({ stripe, options }) => {
+        const intent = await stripe.paymentIntents.cancel(
           authorizationReference,
           { cancellation_reason: "requested_by_customer" },
           { idempotencyKey: request.gatewayKey, ...options() },
@@ -133,9 +142,9 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
         const seen = seePaymentIntent(intent);
         return evidenceOf(authorizationReference, seen, (found) => voidEvidence(found, request));
       },
-      async (_reason, options): Promise<FindAnswer> => {
+      async (_reason, { stripe, options }): Promise<FindAnswer> => {
         // This key was refused, so whatever ended the authorization, it was not this void.
-        const seen = await retrieveIntent(this.stripe, authorizationReference, options);
+        const seen = await retrieveIntent(stripe, authorizationReference, options);
         return evidenceOf(authorizationReference, seen, (found) => {
           if (found.status === "canceled") return { outcome: "authorization_gone", reason: "canceled" };
           if (found.status === "succeeded") return voidEvidence(found, request);
@@ -149,22 +158,21 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
     const { authorizationReference } = request;
     return this.sendAmount(
       { ...request, kind: "refund" },
-      async (amount, options) => {
-        const refund = await this.stripe.refunds.create(
+      async (amount, { stripe, options }) => {
+        const refund = await stripe.refunds.create(
           { payment_intent: authorizationReference, amount, metadata: labels("refund", request) },
           { idempotencyKey: request.gatewayKey, ...options() },
         );
         return evidence(seeRefund(refund), (seen) => refundEvidence(seen, authorizationReference, request));
       },
-      async (reason, options) => {
-        const found = await findRefund(this.stripe, request, options);
+      async (reason, { stripe, options }) => {
+        const found = await findRefund(stripe, request, options);
         return found.outcome === "absent" ? { outcome: "declined", reason } : found;
       },
     );
   }
 
   async find(request: FindRequest): Promise<FindAnswer> {
-    const options = callOptions(request);
     // Nothing can be compared with it, and "absent" would have it sent again: whatever Stripe has, a person has to see.
     if (request.kind !== "void" && toStripeAmount(request.amount) === "currency_unit_unknown") {
       return {
@@ -173,7 +181,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
       };
     }
     try {
-      return await findByObjects(this.stripe, request, options);
+      const { stripe, options } = await this.clients.call(request);
+      return await findByObjects(stripe, request, options);
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }
@@ -181,7 +190,8 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   async picture(request: PictureRequest): Promise<PictureAnswer> {
     try {
-      return await drawPicture(this.stripe, request, callOptions(request));
+      const { stripe, options } = await this.clients.call(request);
+      return await drawPicture(stripe, request, options);
     } catch (error) {
       return { outcome: "unknown", reason: meaningOf(error).reason };
     }
@@ -189,40 +199,56 @@ export class StripeGateway implements PaymentGateway, AuthorizationLookup {
 
   async lookupAuthorization(request: LookupRequest): Promise<LookupAnswer> {
     const { reference } = request;
-    return lookedUp(reference, () =>
-      this.stripe.paymentIntents.retrieve(reference, { expand: ["latest_charge"] }, callOptions(request)()),
-    );
+    return lookedUp(reference, async () => {
+      const { stripe, options } = await this.clients.call(request);
+      return stripe.paymentIntents.retrieve(reference, { expand: ["latest_charge"] }, options());
+    });
   }
 
   /** Nothing is sent of an amount that Stripe has no number for, in no copy of it: so this is for good. */
   private async sendAmount(
     request: Sent,
-    call: (amount: number, options: CallOptions) => Promise<FindAnswer>,
-    look?: (reason: string, options: CallOptions) => Promise<FindAnswer>,
+    call: (amount: number, at: StripeCall) => Promise<FindAnswer>,
+    look?: (reason: string, at: StripeCall) => Promise<FindAnswer>,
   ): Promise<GatewayAnswer> {
     const amount = toStripeAmount(request.amount);
     if (typeof amount === "string") return { outcome: "declined", reason: amount };
-    return this.send(request, (options) => call(amount, options), look);
+    return this.send(request, (at) => call(amount, at), look);
   }
 
   /** One request that moves money and, where its refusal leaves open why, one question about the state of things. */
   private async send(
     request: Sent,
-    call: (options: CallOptions) => Promise<FindAnswer>,
-    look?: (reason: string, options: CallOptions) => Promise<FindAnswer>,
+    call: (at: StripeCall) => Promise<FindAnswer>,
+    look?: (reason: string, at: StripeCall) => Promise<FindAnswer>,
   ): Promise<GatewayAnswer> {
-    const options = callOptions(request);
+    let at: StripeCall | undefined;
     try {
-      return answer(await call(options));
+      at = await this.clients.call(request);
+      return answer(await call(at));
     } catch (error) {
-      const { outcome, reason } = meaningOf(error, request.kind);
+      const { outcome, reason, refused } = meaningOf(error, request.kind);
+      if (outcome === "not_sent") return { outcome, reason, ...(refused && { refused }) };
       if (outcome !== "look") return { outcome, reason };
-      const found = await look?.(reason, options).catch(() => undefined);
+      const found = at && (await look?.(reason, at).catch(() => undefined));
       return found === undefined || found.outcome === "absent"
         ? { outcome: "unknown", reason }
         : answer(found);
     }
   }
+}
+
+/** Where the customer cannot be sent to their bank's page, refused now is better than undecided for ever. */
+function confirmation(returnUrl: string | undefined) {
+  return returnUrl === undefined
+    ? {
+        error_on_requires_action: true,
+        automatic_payment_methods: { enabled: true, allow_redirects: "never" as const },
+      }
+    : {
+        return_url: returnUrl,
+        automatic_payment_methods: { enabled: true, allow_redirects: "always" as const },
+      };
 }
 
 function labels(
@@ -232,14 +258,7 @@ function labels(
   return { [PAYMENT_ID]: paymentId, [operationIdIn[kind]]: operationId };
 }
 
-/** What was just done leaves no room for "not there": whatever is not an answer for good is unknown. */
+/** What was just done leaves no room for "not there". */
 function answer(found: FindAnswer): GatewayAnswer {
-  switch (found.outcome) {
-    case "absent":
-      return { outcome: "unknown", reason: "accepted, and not done" };
-    case "pending":
-      return { outcome: "unknown", reason: "processing" };
-    default:
-      return found;
-  }
+  return found.outcome === "absent" ? { outcome: "unknown", reason: "accepted, and not done" } : found;
 }

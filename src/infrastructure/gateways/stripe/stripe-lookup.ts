@@ -14,7 +14,8 @@ export async function lookedUp(reference: string, retrieve: () => Promise<unknow
   } catch (error) {
     const { statusCode, code } = error as { statusCode?: number; code?: string };
     if (statusCode === 404 && code === "resource_missing") return { outcome: "not_found" };
-    return { outcome: "unknown", reason: meaningOf(error).reason };
+    const { reason, refused } = meaningOf(error);
+    return { outcome: "unknown", reason, ...(refused && { refused }) };
   }
   const seen = seePaymentIntent(object);
   if (seen === null) return { outcome: "unknown", reason: "an answer that makes no sense" };

@@ -22,6 +22,10 @@ const paymentIntent = z.object({
   metadata,
   latest_charge: idOrObject,
   cancellation_reason: z.string().nullish(),
+  /** Where the customer has to act, if that is somewhere to go. */
+  next_action: z
+    .object({ type: z.string(), redirect_to_url: z.object({ url: z.string().nullish() }).nullish() })
+    .nullish(),
   last_payment_error: z
     .object({ code: z.string().optional(), decline_code: z.string().optional() })
     .nullish(),

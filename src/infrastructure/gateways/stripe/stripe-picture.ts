@@ -11,7 +11,8 @@ import type {
 } from "../../../domain/payment/picture/gateway-picture";
 import { fromStripeAmount } from "./stripe-amount";
 import { ENDED_BY_ITSELF, operationIdIn } from "./stripe-evidence";
-import { allDisputes, allRefunds, type CallOptions } from "./stripe-find";
+import type { CallOptions } from "./accounts/stripe-clients";
+import { allDisputes, allRefunds } from "./stripe-find";
 import {
   seePaymentIntent,
   type DisputeSeen,

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type Stripe from "stripe";
+import { traceHeaders } from "../../telemetry/tracing/trace-context";
 
 type Client = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>["httpClient"]>;
 type ClientResponse = Awaited<ReturnType<Client["makeRequest"]>>;
@@ -58,7 +59,7 @@ export class StripeTransport implements Client {
         port,
         path,
         method,
-        headers,
+        headers: { ...headers, ...traceHeaders() },
         agent: secure ? this.httpsAgent : this.httpAgent,
         signal,
       });

@@ -4,8 +4,24 @@ import type { LockProvider } from "../../../application/ports/lock-provider";
 export type LockContractLayer =
   /** Everybody, also a provider that excludes nobody. */
   | "lends"
+  /** Everybody: the same without a callback. */
+  | "hands out"
   /** Everybody who excludes at least the callers of one process. */
   | "keeps callers apart"
+  /** The same, asked for without an error. */
+  | "can be tried"
+  /** Everybody who excludes anybody: `lockAtLeastFor`. */
+  | "keeps for a while"
+  /** Everybody who excludes anybody: `lead`. */
+  | "elects"
+  /** Everybody who lends semaphores (`permits`) and excludes anybody. */
+  | "lends slots"
+  /** The same between processes: several OS processes, one killed inside. */
+  | "keeps slots apart"
+  /** Whose slots can be lost one by one while their holders live. */
+  | "honours the lease of a slot"
+  /** Whose lock is kept for the rest of that time although its process has ended. */
+  | "outlasts its process"
   /** Everybody who excludes other processes: two OS processes, one killed inside. */
   | "keeps processes apart"
   /** Everybody whose lock can be lost while its holder lives. */
@@ -22,11 +38,11 @@ export interface OpenedLocks {
   close?(): Promise<void> | void;
   /** How many ids the provider still keeps something for. Checked to come down to 0 after each test, where given. */
   leftovers?(): number;
-  /** For "keeps processes apart": starts a process that runs `runLockChild` on the same world. */
+  /** For "keeps processes apart", "keeps slots apart" and "outlasts its process": starts a process that runs `runLockChild` on the same world. */
   readonly child?: ChildCommand;
-  /** For "keeps processes apart": how long a killed holder may keep others out. Default 5 s. */
+  /** For "keeps processes apart" and "keeps slots apart": how long a killed holder may keep others out. Default 5 s. */
   readonly recoveryMs?: number;
-  /** For "honours its lease" and "serves in turn". */
+  /** For "honours its lease", "honours the lease of a slot" and "serves in turn". */
   readonly lease?: LeaseHarness;
   /** For "answers in time": from here on the backend answers nothing, and connections stay open. */
   silence?(): Promise<void> | void;

@@ -6,10 +6,18 @@ import {
   type OpenedLocks,
 } from "./contract-test";
 import { answersInTime } from "./answers-in-time";
+import { canBeTried } from "./can-be-tried";
+import { elects } from "./elects";
+import { handsOut } from "./hands-out";
 import { honoursItsLease } from "./honours-its-lease";
+import { honoursTheLeaseOfASlot } from "./slots/honours-the-lease-of-a-slot";
+import { keepsForAWhile } from "./keeps-for-a-while";
+import { outlastsItsProcess } from "./outlasts-its-process";
 import { keepsCallersApart } from "./keeps-callers-apart";
 import { keepsProcessesApart } from "./keeps-processes-apart";
+import { keepsSlotsApart } from "./slots/keeps-slots-apart";
 import { lends } from "./lends";
+import { lendsSlots } from "./slots/lends-slots";
 import { servesInTurn } from "./serves-in-turn";
 
 /** The two functions that Jest, Vitest and node:test agree on. */
@@ -30,9 +38,17 @@ export interface LockProviderUnderTest {
 /** Every promise of the `LockProvider` port, as tests that can be run without a framework. */
 export const lockContract: readonly LockContractTest[] = [
   ...lends,
+  ...handsOut,
   ...keepsCallersApart,
+  ...canBeTried,
+  ...keepsForAWhile,
+  ...elects,
+  ...lendsSlots,
   ...keepsProcessesApart,
+  ...keepsSlotsApart,
+  ...outlastsItsProcess,
   ...honoursItsLease,
+  ...honoursTheLeaseOfASlot,
   ...servesInTurn,
   ...answersInTime,
 ];

@@ -1,8 +1,11 @@
 import { strict as assert } from "node:assert";
+import { acquireLock } from "../../../application/locking/acquire-lock";
+import { tryWithLock } from "../../../application/locking/try-with-lock";
+import { withLocks } from "../../../application/locking/with-locks";
 import { LockLostError, LockTimeoutError } from "../../../application/ports/lock-errors";
 import type { LockEventType } from "../../../application/ports/lock-observer";
 import { within, type LeaseHarness, type LockContractTest, type LockContractWorld } from "./contract-test";
-import { enter, occupy } from "./steps";
+import { enter, heard, occupy } from "./steps";
 
 interface World extends LockContractWorld {
   readonly lease: LeaseHarness;
@@ -29,6 +32,38 @@ export const honoursItsLease: readonly LockContractTest[] = [
     assert.throws(() => hold.assertHeld(), LockLostError);
     await leave();
     assert.equal(types.filter((type) => type === "lost").length, 1);
+  }),
+
+  test("the provider fires the signal of a handle whose lock is lost, and takes it back without an error", async (world) => {
+    const lock = await acquireLock(world.locks, "a", { timeout: world.patienceMs });
+    world.onEnd(() => void heard(lock.release()));
+    const fired = new Promise<void>((resolve) => lock.signal.addEventListener("abort", () => resolve()));
+    await world.lease.lose("a");
+    await within(world.patienceMs, fired);
+    assert.throws(() => lock.assertHeld(), LockLostError);
+    await lock.release();
+  }),
+
+  test("the provider tells a section of several locks that one of them is lost", async (world) => {
+    await withLocks(
+      world.locks,
+      ["a", "b"],
+      async (holds) => {
+        const fired = new Promise<void>((resolve) => holds.signal.addEventListener("abort", () => resolve()));
+        await world.lease.lose("b");
+        await within(world.patienceMs, fired);
+        assert.match(String(holds.signal.reason), /^[ab]: /);
+        assert.throws(() => holds.assertHeld(), LockLostError);
+      },
+      { timeout: world.patienceMs },
+    );
+  }),
+
+  test("the provider keeps nothing of a minimum hold when the lock is lost meanwhile", async (world) => {
+    await enter(world, "a", () => undefined, { lockAtLeastFor: 3 * world.patienceMs, release: "behind" });
+    assert.equal(await tryWithLock(world.locks, "a", world.mustNotRun), null);
+    await world.lease.lose("a");
+    assert.equal(await enter(world, "a", () => "free"), "free");
   }),
 
   test("the provider lets the outcome of a section stand whose lock was lost", async (world) => {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { getEventListeners } from "node:events";
-import { withLocks } from "../../../application/with-locks";
+import { withLocks } from "../../../application/locking/with-locks";
 import { LockCancelledError, LockTimeoutError } from "../../../application/ports/lock-errors";
 import type { LockEventType } from "../../../application/ports/lock-observer";
 import type { LockContractTest, LockContractWorld } from "./contract-test";

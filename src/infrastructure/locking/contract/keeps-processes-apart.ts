@@ -3,34 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LockTimeoutError } from "../../../application/ports/lock-errors";
-import type { LockContractTest, LockContractWorld } from "./contract-test";
-import { countOneMore, LockChild } from "./lock-child";
+import type { LockContractTest } from "./contract-test";
+import { countOneMore } from "./children/lock-child";
+import { testWithChildren } from "./children/with-children";
 import { enter, heard, occupy } from "./steps";
 
-interface World extends LockContractWorld {
-  start(): LockChild;
-}
-
-/** A test with as many child processes as it starts, none of which outlives it. */
-const test = (name: string, run: (world: World) => Promise<void>): LockContractTest => ({
-  layer: "keeps processes apart",
-  name,
-  run: async (world) => {
-    const { child: command } = world;
-    assert.ok(command !== undefined, '"keeps processes apart" needs `child`');
-    const children: LockChild[] = [];
-    const start = (): LockChild => {
-      const child = new LockChild(command, world.patienceMs);
-      children.push(child);
-      return child;
-    };
-    try {
-      await run({ ...world, start });
-    } finally {
-      await Promise.all(children.map((child) => child.kill()));
-    }
-  },
-});
+const test = testWithChildren("keeps processes apart");
 
 const TIMES = 25;
 

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { withLocks } from "../../../application/with-locks";
+import { withLocks } from "../../../application/locking/with-locks";
 import {
   LockCancelledError,
   LockLostError,

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
-import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
+import type { Attempt, AttemptRequest, LockBackend, Semaphore } from "../lock-backend";
 import { nonce } from "../nonce";
+import { slotsOver } from "../slots/slot-search";
 import { ExclusiveCreateMode } from "./exclusive-create/exclusive-create-mode";
 import { drawFence } from "./on-disk/fence-file";
 import { orUnavailable } from "./file-lock-errors";
@@ -8,9 +9,10 @@ import { FileTenure } from "./file-tenure";
 import { KernelMode, type ModeAttempt } from "./kernel/kernel-mode";
 import { loadKernelLocks, type KernelLocks } from "./kernel/kernel-locks";
 import { openLockDirectory, type FileLockMode } from "./directory/lock-directory";
-import { fenceFileName, lockFileName } from "./on-disk/lock-file-name";
+import { fenceFileName, lockFileName, permitsFileName } from "./on-disk/lock-file-name";
 import { isMissing, NodeLockFiles, sweepAside, type LockFiles } from "./on-disk/lock-files";
 import type { LockRecord } from "./on-disk/lock-record";
+import { PermitsFiles } from "./on-disk/permits-file";
 import { networkFilesystemOf } from "./directory/network-filesystem";
 import { LocalProcesses, type Processes } from "./exclusive-create/process-identity";
 import { ReleaseWatch } from "./release-watch";
@@ -79,6 +81,12 @@ export class FileLockBackend implements LockBackend {
 
   onReleased(resourceId: string, wake: () => void): () => void {
     return this.watch.listen(this.lockFile(resourceId), wake);
+  }
+
+  slots(semaphore: Semaphore): LockBackend {
+    const pathOf = (resourceId: string): string => join(this.directory, permitsFileName(resourceId));
+    const permits = new PermitsFiles(this.options.files ?? new NodeLockFiles(), pathOf);
+    return slotsOver(this, permits, semaphore);
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,8 @@ export interface Loan {
   readonly resourceId: string;
   /** A number where the lender counts in numbers: a bigint costs a tenth of an uncontended lock, and few ask for it. */
   readonly fencingToken: bigint | number;
+  /** Of a semaphore. */
+  readonly slot?: number | undefined;
   /** On the wall clock. */
   readonly sinceMs: number;
   readonly purpose: string | undefined;
@@ -21,6 +23,7 @@ export interface Loan {
 /** One caller's time inside. Also the link of the chain by which re-entry is recognized. */
 class Hold implements LockHold {
   declare readonly waitedFor?: LockHolder;
+  declare readonly slot?: number;
   readonly waitedMs: number;
   /** The hold from inside of which this one was taken, if that is still active. */
   outer: Hold | undefined;
@@ -32,6 +35,7 @@ class Hold implements LockHold {
   constructor(private readonly loan: Loan) {
     const { wait } = loan;
     this.waitedMs = wait === undefined ? 0 : wait.waitedMs;
+    if (loan.slot !== undefined) this.slot = loan.slot;
     if (wait?.waitedFor !== undefined) this.waitedFor = wait.waitedFor;
   }
 

@@ -4,6 +4,7 @@ import type { LockHappening } from "../../../application/ports/lock-observer";
 import type { LockHold, LockOptions } from "../../../application/ports/lock-provider";
 import { announce } from "../hold/announce";
 import { lend, type Hold } from "../hold/lend";
+import { minimumHoldMs, restOfHoldMs } from "../hold/minimum-hold";
 import type { Tenure } from "../lock-backend";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "../lock-settings";
 import { Bid } from "../line/bid";
@@ -57,7 +58,8 @@ export class HandoffLease implements HandoffLock {
     this.bid = new Bid(backend, resourceId);
   }
 
-  async acquire(options: LockOptions = {}): Promise<LockHold> {
+  async acquire(options: Omit<LockOptions, "permits"> = {}): Promise<LockHold> {
+    minimumHoldMs(options);
     // What was lost is over for its owner, too, as soon as it asks again.
     if (this.held?.tenure.lost.aborted === true) void this.release();
     if (this.isAcquiring || this.held !== undefined)
@@ -91,10 +93,16 @@ export class HandoffLease implements HandoffLock {
     const { held } = this;
     if (held !== undefined) {
       this.cancelCleanUp();
+      const { tenure, hold, options, sinceMs } = held;
+      const untilMs = sinceMs + minimumHoldMs(options);
+      // Whoever was asked for the lock early gives it up early, and the record keeps the one that asked waiting.
+      const restMs = restOfHoldMs(options, untilMs, this.settings.clock.monotonicMs(), tenure.lost);
+      const isKept = restMs > 0 && tenure.leaveFor !== undefined;
+      if (isKept) this.tell({ type: "kept", forMs: restMs });
       this.tell({ type: "released" });
       this.held = undefined;
-      held.hold.end();
-      this.leaveBehind(held.tenure.release());
+      hold.end();
+      this.leaveBehind((isKept ? tenure.leaveFor?.(restMs) : undefined) ?? tenure.release());
     }
     return this.aftermath;
   }

@@ -1,5 +1,6 @@
 import { LockUnavailableError, type LockError } from "../../../application/ports/lock-errors";
 import { Ending } from "./tenure/ending";
+import { LeasePermits } from "./lease-permits";
 import { LeaseBid } from "./tenure/lease-bid";
 import { systemLeaseEnvironment, type LeaseEnvironment } from "./protocol/lease-environment";
 import type { LeaseRecordStore } from "./protocol/lease-record-store";
@@ -28,6 +29,7 @@ export class LeaseClient {
   private readonly tenures = new Set<LeaseTenure>();
   private readonly cleaners = new Set<Promise<unknown>>();
   private readonly waits = new Set<ClosableWait>();
+  readonly permits = new LeasePermits((recordId) => this.requestsOf(recordId));
   private cancelEnding: (() => void) | undefined;
 
   constructor(store: LeaseRecordStore, options: LeaseClientOptions = {}) {
@@ -52,8 +54,7 @@ export class LeaseClient {
 
   /** A new bid for this record, under an id that was never used before. */
   bidFor(resourceId: string): LeaseBid {
-    const { host, pid, nonce } = this.surroundings;
-    return new LeaseBid(this.requests(resourceId, `${host}:${pid}:${nonce()}`));
+    return new LeaseBid(this.requestsOf(resourceId));
   }
 
   /** Calls back when the store hears of a release, where it can; returns how to stop listening. */
@@ -83,6 +84,12 @@ export class LeaseClient {
     return this.cleaning(tenure.release());
   }
 
+  /** As `release`, but its record keeps others out for that much longer. */
+  leave(tenure: LeaseTenure, restMs: number): Promise<void> {
+    this.tenures.delete(tenure);
+    return this.cleaning(tenure.leaveFor(restMs));
+  }
+
   /** Makes `close` wait for it. */
   cleaning<T>(work: Promise<T>): Promise<T> {
     this.cleaners.add(work);
@@ -110,6 +117,11 @@ export class LeaseClient {
     while (this.cleaners.size > 0) await Promise.allSettled(this.cleaners);
     this.cancelEnding?.();
     this.surroundings.ending.call();
+  }
+
+  private requestsOf(resourceId: string): TenureRequests {
+    const { host, pid, nonce } = this.surroundings;
+    return this.requests(resourceId, `${host}:${pid}:${nonce()}`);
   }
 
   protected remember(settings: LeaseSettings): RecordMemory {

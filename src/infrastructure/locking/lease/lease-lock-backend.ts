@@ -1,5 +1,14 @@
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
-import type { Attempt, AttemptRequest, LockBackend, Tenure, TenureHappening } from "../lock-backend";
+import type {
+  Attempt,
+  AttemptRequest,
+  LockBackend,
+  Semaphore,
+  Tenure,
+  TenureHappening,
+} from "../lock-backend";
+import type { AgreedPermits } from "../slots/agreed-permits";
+import { slotsOver } from "../slots/slot-search";
 import type { LeaseClient } from "./lease-client";
 import type { LeaseBid } from "./tenure/lease-bid";
 import { UnreadableLeaseRecordError } from "./protocol/lease-record";
@@ -57,6 +66,18 @@ export class LeaseLockBackend implements LockBackend {
     else void this.client.cleaning(this.withdraw(resourceId, open));
   }
 
+  slots(semaphore: Semaphore): LockBackend {
+    const { permits } = this.client;
+    const inWords = (resourceId: string) => (error: unknown) => {
+      throw unavailable(resourceId, error);
+    };
+    const agreed: AgreedPermits = {
+      read: (id) => permits.read(id).catch(inWords(id)),
+      replace: (id, ...change) => permits.replace(id, ...change).catch(inWords(id)),
+    };
+    return slotsOver(this, agreed, semaphore);
+  }
+
   close(): Promise<void> {
     return this.client.close();
   }
@@ -88,6 +109,7 @@ export class LeaseLockBackend implements LockBackend {
       assertHeld: () => tenure.assertHeld(),
       aloneForMs: () => tenure.remainingMs(),
       release: () => client.release(tenure),
+      leaveFor: (restMs) => client.leave(tenure, restMs),
       observe: (observer) => (tell = observer),
     };
   }

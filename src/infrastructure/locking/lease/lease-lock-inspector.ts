@@ -74,6 +74,8 @@ export class LeaseLockInspector implements LockInspector {
     for await (const id of records.resourceIds()) {
       const read = await this.readable(id);
       if (read === null || read.record.ownerId !== null || read.record.waitingOwnerId !== null) continue;
+      // Of a semaphore that may be in use: it is written once, and read for as long as any of its slots is taken.
+      if (permitsOf(read.record) !== undefined) continue;
       const ageMs = await records.ageMs(id, read.version);
       if (ageMs === null || ageMs < idleMs) continue;
       // Whoever takes it in this instant changes the version, and then nothing is removed.
@@ -101,9 +103,7 @@ export class LeaseLockInspector implements LockInspector {
       ...(record.ownerId === null ? {} : { holder: holderOf(record, record.ownerId) }),
       ...(record.waitingOwnerId === null ? {} : { waitingOwnerId: record.waitingOwnerId }),
       ...(held && record.expiresAt !== null ? { expiresAt: new Date(record.expiresAt * 1_000) } : {}),
-      ...(isForeign(record)
-        ? { remark: "written by another implementation" }
-        : { fencingToken: BigInt(record.fence) }),
+      ...toldOf(record),
     };
   }
 
@@ -119,6 +119,17 @@ export class LeaseLockInspector implements LockInspector {
     const { marginMs } = leaseSettings({ ttlMs: record.ttlMs });
     return ageMs !== null && ageMs + record.ownerAgeMs > record.ttlMs + marginMs ? "abandoned" : "held";
   }
+}
+
+function permitsOf(record: StoredLeaseRecord): number | undefined {
+  return isForeign(record) ? undefined : record.permits;
+}
+
+function toldOf(record: StoredLeaseRecord): Pick<InspectedLock, "remark" | "fencingToken"> {
+  const permits = permitsOf(record);
+  if (permits !== undefined) return { remark: `says that the semaphore has ${permits} permits` };
+  if (isForeign(record)) return { remark: "written by another implementation" };
+  return { fencingToken: BigInt(record.fence) };
 }
 
 function holderOf(record: StoredLeaseRecord, ownerId: string) {

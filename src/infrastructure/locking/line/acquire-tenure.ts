@@ -1,4 +1,8 @@
-import { LockContentionError, type LockError } from "../../../application/ports/lock-errors";
+import {
+  LockContentionError,
+  LockPermitsError,
+  type LockError,
+} from "../../../application/ports/lock-errors";
 import { BackOff } from "./back-off";
 import type { Tenure } from "../lock-backend";
 import { isPermanent, type Answer, type Bid } from "./bid";
@@ -76,13 +80,11 @@ function note(answer: Exclude<Answer, { kind: "acquired" }>, line: Line, nowMs: 
     line.failure = answer.error;
     return;
   }
-  line.failure = undefined;
-  line.holder = answer.holder;
-  line.advice = answer.kind === "held" ? answer.advice : undefined;
-  line.contendedAtMs = nowMs;
+  line.refused(answer, nowMs);
 }
 
 function finalVerdict(answer: Answer, wait: Wait, contentionIsFinal: boolean): LockError | undefined {
+  if (answer.kind === "failed" && answer.error instanceof LockPermitsError) return answer.error;
   if (answer.kind === "failed" && isPermanent(answer.error)) return wait.unavailable(answer.error);
   if (answer.kind === "contended" && (contentionIsFinal || wait.isSingleAttempt))
     return new LockContentionError(wait.resourceId, answer.waitingOwnerId, answer.holder, wait.soFar);

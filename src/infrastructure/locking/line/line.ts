@@ -2,6 +2,7 @@ import { Semaphore } from "async-mutex";
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import type { Hold } from "../hold/lend";
 import { TicketQueue } from "./ticket-queue";
+import type { Attempt } from "../lock-backend";
 import type { Wait } from "./wait";
 
 /**
@@ -11,7 +12,7 @@ import type { Wait } from "./wait";
  */
 export class Line {
   /** What `Mutex` of async-mutex is made of, without the second promise that `Mutex` adds to each acquisition. */
-  private readonly mutex = new Semaphore(1);
+  private readonly mutex: Semaphore;
   readonly tickets = new TicketQueue<Wait>();
   /** The section has ended and its lock is being given back: in the way, but not inside. */
   isReleasing = false;
@@ -23,13 +24,24 @@ export class Line {
   /** Why the last attempt got no answer. */
   failure: unknown;
 
-  /** `contendedAtMs`: when a holder was last seen inside, on the monotonic clock. */
+  /**
+   * `contendedAtMs`: when a holder was last seen inside, on the monotonic clock. `width`: how many may be in front at once,
+   * where to be in front is to have the lock.
+   */
   constructor(
     readonly resourceId: string,
     public contendedAtMs = -Infinity,
-  ) {}
+    private readonly width = 1,
+  ) {
+    this.mutex = new Semaphore(width);
+  }
 
-  /** From the call of `acquire` on, also before its promise has settled. */
+  /** A caller is in front. */
+  get isUsed(): boolean {
+    return this.mutex.getValue() < this.width;
+  }
+
+  /** There is no room in front. From the call of `acquire` on, also before its promise has settled. */
   get isTaken(): boolean {
     return this.mutex.isLocked();
   }
@@ -40,6 +52,14 @@ export class Line {
 
   wasContendedSince(startedMs: number): boolean {
     return this.hold !== undefined || this.contendedAtMs >= startedMs;
+  }
+
+  /** The backend let nobody in. */
+  refused(answer: Exclude<Attempt, { kind: "acquired" }>, nowMs: number): void {
+    this.failure = undefined;
+    this.holder = answer.holder;
+    this.advice = answer.kind === "held" ? answer.advice : undefined;
+    this.contendedAtMs = nowMs;
   }
 
   /** Settles when the mutex is the caller's. */

@@ -1,11 +1,14 @@
-import { LockUnavailableError } from "../../../application/ports/lock-errors";
+import { permitsOf } from "../../../application/locking/slots";
+import { LockPermitsError, LockUnavailableError } from "../../../application/ports/lock-errors";
 import type { LockHold, LockOptions, LockProvider } from "../../../application/ports/lock-provider";
 import { announceHold } from "../hold/announce-hold";
 import type { LockQueue, LockQueues } from "../../../application/ports/lock-queues";
-import { lend } from "../hold/lend";
+import { lend, type Hold } from "../hold/lend";
+import { keptFor, minimumHoldMs, restOfHoldMs } from "../hold/minimum-hold";
 import { Line } from "./line";
 import { Lines } from "./lines";
 import type { LockBackend, Tenure } from "../lock-backend";
+import { SlotLine, SlotLines } from "../slots/slot-line";
 import { lockSettings, type LockProviderSettings, type LockSettings } from "../lock-settings";
 import { refuseReentry, runInside } from "../hold/reentrancy";
 import { Bid } from "./bid";
@@ -27,11 +30,13 @@ class LineWithBid extends Line {
 
 /**
  * Makes a lock provider of anything that can make one attempt. Callers of this process stand in one line per id, and
- * only the one in front asks the backend: N callers cost it what one costs, and are served in order.
+ * only the one in front asks the backend: N callers cost it what one costs, and are served in order. In the line of a
+ * semaphore, a caller makes room as soon as it has its slot.
  */
 export class LinedLockProvider implements LockProvider, LockQueues {
   private readonly settings: LockSettings;
   private readonly lines: Lines<LineWithBid>;
+  private readonly semaphores: SlotLines;
   private readonly waits = new Set<Wait>();
   private readonly work = new Tally();
   private closed: Promise<void> | undefined;
@@ -40,17 +45,24 @@ export class LinedLockProvider implements LockProvider, LockQueues {
     private readonly backend: LockBackend,
     settings: LockProviderSettings = {},
   ) {
-    this.settings = lockSettings(backend.adapter, settings);
+    const { adapter } = backend;
+    this.settings = lockSettings(adapter, settings);
     this.lines = new Lines((resourceId) => new LineWithBid(resourceId, new Bid(backend, resourceId)));
+    this.semaphores = new SlotLines((resourceId, permits) => {
+      const { random } = this.settings;
+      const slots = backend.slots?.({ resourceId, permits, random });
+      if (slots === undefined) throw noSemaphores(resourceId, adapter);
+      return new SlotLine(resourceId, permits, slots);
+    });
   }
 
   /** How many ids are locked, wanted, or being given back. */
   get size(): number {
-    return this.lines.size;
+    return this.lines.size + this.semaphores.size;
   }
 
   queues(): readonly LockQueue[] {
-    return this.lines.queues();
+    return [...this.lines.queues(), ...this.semaphores.queues()];
   }
 
   async withLock<T>(
@@ -59,25 +71,35 @@ export class LinedLockProvider implements LockProvider, LockQueues {
     options: LockOptions = {},
   ): Promise<T> {
     const outer = refuseReentry(this, resourceId, options);
+    const permits = permitsOf(options);
+    const leastMs = minimumHoldMs(options);
+    const others = permits === undefined ? undefined : this.semaphores.lastOfOthers(resourceId, permits);
+    if (others !== undefined) await this.forAWhile(others, 0);
     const wait = new Wait(resourceId, options, this.settings);
     wait.check();
     if (this.closed !== undefined) throw closedError(resourceId);
-    const line = this.lines.of(resourceId);
+    const line = permits === undefined ? this.lines.of(resourceId) : this.semaphores.of(resourceId, permits);
     const tenure = await this.acquire(line, wait);
-    const sinceMs = this.settings.clock.wallMs();
-    const { fencingToken } = tenure;
+    const { clock } = this.settings;
+    const sinceMs = clock.wallMs();
+    const untilMs = leastMs === 0 ? 0 : clock.monotonicMs() + leastMs;
+    const { fencingToken, slot } = tenure;
     const { purpose } = options;
-    const hold = lend({ lender: this, resourceId, fencingToken, sinceMs, purpose, wait, tenure });
-    line.hold = hold;
+    const hold = lend({ lender: this, resourceId, fencingToken, slot, sinceMs, purpose, wait, tenure });
+    if (line instanceof SlotLine) this.semaphores.entered(line, hold);
+    else line.hold = hold;
     const over = announceHold(wait, hold);
     try {
       return await runInside(hold, outer, criticalSection);
     } finally {
       hold.end();
+      const restMs = leastMs === 0 ? 0 : restOfHoldMs(options, untilMs, clock.monotonicMs(), tenure.lost);
       // The section has settled, and its outcome stands whatever becomes of the release.
-      const release = this.giveBack(line, tenure);
+      const release = this.giveBack(line, hold, tenure, restMs);
+      if (restMs > 0) wait.announce({ type: "kept", forMs: restMs });
       over?.();
-      if (options.release === "await") await this.forAWhile(release);
+      if (options.release === "await")
+        await this.forAWhile(release, tenure.leaveFor === undefined ? restMs : 0);
     }
   }
 
@@ -89,11 +111,13 @@ export class LinedLockProvider implements LockProvider, LockQueues {
     return (this.closed ??= this.shutDown());
   }
 
-  private async acquire(line: LineWithBid, wait: Wait): Promise<Tenure> {
+  private async acquire(line: LineWithBid | SlotLine, wait: Wait): Promise<Tenure> {
     this.waits.add(wait);
     this.work.begin();
     try {
-      await this.lines.reachFront(line, wait);
+      await (line instanceof SlotLine
+        ? this.semaphores.reachFront(line, wait)
+        : this.lines.reachFront(line, wait));
     } catch (verdict) {
       this.waits.delete(wait);
       this.work.end();
@@ -104,7 +128,9 @@ export class LinedLockProvider implements LockProvider, LockQueues {
       this.work.end();
       return tenure;
     } catch (verdict) {
-      void this.retreat(line);
+      const retreat = this.retreat(line);
+      // Nothing of it is under way, and who comes next may well bring the number that is agreed upon.
+      if (verdict instanceof LockPermitsError) await retreat;
       throw verdict;
     } finally {
       this.waits.delete(wait);
@@ -112,7 +138,7 @@ export class LinedLockProvider implements LockProvider, LockQueues {
   }
 
   /** The next in line inherits the bid with what is under way. It is withdrawn only when the line is empty. */
-  private async retreat(line: LineWithBid): Promise<void> {
+  private async retreat(line: LineWithBid | SlotLine): Promise<void> {
     try {
       if (line.tickets.isEmpty) {
         line.isReleasing = true;
@@ -122,32 +148,45 @@ export class LinedLockProvider implements LockProvider, LockQueues {
     } catch {
       // As in giveBack: what cannot be given back ends by itself, and no caller is left here to hear of it.
     } finally {
-      this.lines.leaveFront(line);
+      if (line instanceof SlotLine) this.semaphores.leaveFront(line);
+      else this.lines.leaveFront(line);
       this.work.end();
     }
   }
 
-  /** The line stays closed until the lock is really free; the caller has its answer by then. */
-  private async giveBack(line: LineWithBid, tenure: Tenure): Promise<void> {
+  /** The line, or the slot, stays closed until the lock is really free; the caller has its answer by then. */
+  private async giveBack(
+    line: LineWithBid | SlotLine,
+    hold: Hold,
+    tenure: Tenure,
+    restMs: number,
+  ): Promise<void> {
     this.work.begin();
-    line.hold = undefined;
-    line.holder = undefined;
-    line.contendedAtMs = this.settings.clock.monotonicMs();
-    line.isReleasing = true;
+    const mayLeave = restMs > 0 && tenure.leaveFor !== undefined;
+    // Whoever is in this line meets a holder until then, and not a release that is under way.
+    if (restMs > 0 && !mayLeave) await keptFor(this.settings.clock, restMs, tenure.lost);
+    if (line instanceof SlotLine) line.leaving += 1;
+    else {
+      line.hold = undefined;
+      line.holder = undefined;
+      line.contendedAtMs = this.settings.clock.monotonicMs();
+      line.isReleasing = true;
+    }
     try {
-      await tenure.release();
+      await (mayLeave ? tenure.leaveFor?.(restMs) : tenure.release());
     } catch {
       // A backend must not reject here. If one does, its lock ends by itself, and the section's outcome stands.
     } finally {
-      this.lines.leaveFront(line);
+      if (line instanceof SlotLine) this.semaphores.left(line, hold);
+      else this.lines.leaveFront(line);
       this.work.end();
     }
   }
 
-  private async forAWhile(release: Promise<void>): Promise<void> {
+  private async forAWhile(release: Promise<void>, keptMs: number): Promise<void> {
     let stop = (): void => {};
     const over = new Promise<void>(
-      (resolve) => (stop = this.settings.clock.after(RELEASE_PATIENCE_MS, resolve)),
+      (resolve) => (stop = this.settings.clock.after(keptMs + RELEASE_PATIENCE_MS, resolve)),
     );
     await Promise.race([release, over]);
     stop();
@@ -158,6 +197,11 @@ export class LinedLockProvider implements LockProvider, LockQueues {
     await this.work.idle();
     await this.backend.close();
   }
+}
+
+function noSemaphores(resourceId: string, adapter: string): LockUnavailableError {
+  const reason = `locks of "${adapter}" have no semaphores; take it without permits, or use another provider`;
+  return new LockUnavailableError(resourceId, reason, { permanent: true });
 }
 
 function closedError(resourceId: string): LockUnavailableError {

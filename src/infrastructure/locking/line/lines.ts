@@ -9,7 +9,7 @@ import type { Wait } from "./wait";
 export class Lines<L extends Line = Line> {
   protected readonly byId = new Map<string, L>();
 
-  constructor(private readonly open: (resourceId: string) => L) {}
+  constructor(private readonly open: (resourceId: string, permits: number) => L) {}
 
   /** How many ids have a user. */
   get size(): number {
@@ -32,10 +32,10 @@ export class Lines<L extends Line = Line> {
    * Phase 1: the id's line, found or made. Must be followed by `reachFront` with nothing awaited in between: in
    * JavaScript, running to completion *is* the lock over all lines.
    */
-  of(resourceId: string): L {
+  of(resourceId: string, permits = 1): L {
     let line = this.byId.get(resourceId);
     if (line === undefined) {
-      line = this.open(resourceId);
+      line = this.open(resourceId, permits);
       this.byId.set(resourceId, line);
     }
     return line;
@@ -60,7 +60,7 @@ export class Lines<L extends Line = Line> {
   leaveFront(line: L): void {
     line.hold = undefined;
     line.isReleasing = false;
-    if (!line.handOn()) this.rest(line);
+    if (!line.handOn() && !line.isUsed) this.rest(line);
   }
 
   /** The line's last user has left: it is forgotten, and not one microtask later. */
@@ -68,7 +68,7 @@ export class Lines<L extends Line = Line> {
     this.byId.delete(line.resourceId);
   }
 
-  private used(): readonly L[] {
-    return [...this.byId.values()].filter(({ isTaken }) => isTaken);
+  protected used(): readonly L[] {
+    return [...this.byId.values()].filter(({ isUsed }) => isUsed);
   }
 }

@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import {
   LockCancelledError,
+  LockPermitsError,
   LockTimeoutError,
   LockUnavailableError,
   type EndedWait,
@@ -265,6 +266,7 @@ export class Wait implements Observed, Due {
 
 function endedBy(verdict: LockError): LockHappening {
   if (verdict instanceof LockCancelledError) return { type: "cancelled" };
-  if (verdict instanceof LockUnavailableError) return { type: "unavailable", reason: verdict.message };
+  if (verdict instanceof LockUnavailableError || verdict instanceof LockPermitsError)
+    return { type: "unavailable", reason: verdict.message };
   return { type: "timed_out" };
 }

@@ -1,14 +1,45 @@
+import { LockPermitsError } from "../../../application/ports/lock-errors";
+import type { LockHolder } from "../../../application/ports/lock-provider";
+import type { Hold } from "../hold/lend";
 import { Line } from "../line/line";
 import { Lines } from "../line/lines";
 
 /** How many lines may wait for the clock. They are as many only if it was set back, or is far too slow. */
 const MOST_RESTING = 10_000;
 
-/** A line that numbers those who were in front, each with more than the one before. */
+/** A line that numbers those who were in front, each with more than the one before. Of a semaphore, several are in front. */
 class FencedLine extends Line {
-  token = 0;
+  /** Of a semaphore: who has which slot. */
+  private readonly slots: (Hold | undefined)[] = [];
   /** It has no user, and waits for the clock to pass its token. */
   isResting = false;
+
+  constructor(
+    resourceId: string,
+    readonly permits: number,
+    public token = 0,
+  ) {
+    // Nothing is left to take once in front: whoever stands behind has met contention.
+    super(resourceId, Infinity, permits);
+  }
+
+  /** For a caller who is in front: then there is one. */
+  get freeSlot(): number {
+    const index = this.slots.findIndex((hold) => hold === undefined);
+    return 1 + (index === -1 ? this.slots.length : index);
+  }
+
+  occupy(slot: number, hold: Hold): void {
+    this.slots[slot - 1] = hold;
+  }
+
+  vacate(slot: number): void {
+    this.slots[slot - 1] = undefined;
+  }
+
+  override whoIsInside(): LockHolder | undefined {
+    return super.whoIsInside() ?? this.slots.find((hold) => hold !== undefined)?.describe();
+  }
 }
 
 /**
@@ -25,8 +56,18 @@ export class FencedLines extends Lines<FencedLine> {
   private readonly fewResting = 1_000;
 
   constructor() {
-    // Nothing is left to take once in front: whoever stands behind has met contention.
-    super((resourceId) => new FencedLine(resourceId, Infinity));
+    super((resourceId, permits) => new FencedLine(resourceId, permits));
+  }
+
+  /** A line that nobody uses counts as many permits as its next caller. */
+  override of(resourceId: string, permits = 1): FencedLine {
+    const line = super.of(resourceId, permits);
+    if (line.permits === permits) return line;
+    if (line.isUsed) throw new LockPermitsError(resourceId, permits, line.permits, line.whoIsInside());
+    this.resting = this.resting.filter((other) => other !== line);
+    const next = new FencedLine(resourceId, permits, line.token);
+    this.byId.set(resourceId, next);
+    return next;
   }
 
   /** For whoever is in front. */
@@ -52,9 +93,9 @@ export class FencedLines extends Lines<FencedLine> {
   private advance(nowMs: number): void {
     this.nowMs = nowMs;
     this.resting = this.resting.filter((line) => {
-      if (!line.isTaken && line.token > nowMs) return true;
+      if (!line.isUsed && line.token > nowMs) return true;
       line.isResting = false;
-      if (!line.isTaken) super.rest(line);
+      if (!line.isUsed) super.rest(line);
       return false;
     });
   }

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import { Socket } from "node:net";
 import { connectionConfig } from "../../persistence/postgres/postgres-connection";
 import { loadPostgres } from "../../persistence/postgres/postgres-driver";
+import { socketTo, type PostgresPlace } from "../../persistence/postgres/postgres-place";
 import { lockKey } from "./postgres-lock-schema";
 import type { PostgresSession } from "./postgres-session";
 
@@ -38,13 +38,17 @@ interface Answer {
  * Rejects unless a lock of this session is refused to another one, and is still this session's afterwards. Nothing that
  * a server or a proxy says about itself is believed. Ends with the session, so the session's time limit is this one's.
  */
-export async function checkExclusion(session: PostgresSession, url: string, schema: string): Promise<void> {
+export async function checkExclusion(
+  session: PostgresSession,
+  place: PostgresPlace,
+  schema: string,
+): Promise<void> {
   const [first] = await session.ask<Answer>(WHO);
   const { key, mine } = await takeTrialLock(session, schema);
   if (first?.pid !== mine.pid) throw sharedSessions();
-  const socket = new Socket();
+  const socket = socketTo(place);
   const { Client } = loadPostgres();
-  const other = new Client({ ...connectionConfig(url), stream: () => socket });
+  const other = new Client({ ...connectionConfig(place), stream: () => socket });
   other.on("error", () => {});
   const giveUp = (): void => void socket.destroy();
   session.lost.addEventListener("abort", giveUp);

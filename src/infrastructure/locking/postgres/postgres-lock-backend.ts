@@ -1,9 +1,13 @@
 import { hostname } from "node:os";
 import { LockUnavailableError } from "../../../application/ports/lock-errors";
-import type { Attempt, AttemptRequest, LockBackend } from "../lock-backend";
+import { configAt, type PostgresPlace } from "../../persistence/postgres/postgres-place";
+import type { Attempt, AttemptRequest, LockBackend, Semaphore } from "../lock-backend";
 import { systemLockClock, type LockClock } from "../lock-clock";
 import type { LockProviderSettings } from "../lock-settings";
+import type { AgreedPermits } from "../slots/agreed-permits";
+import { slotsOver } from "../slots/slot-search";
 import { checkExclusion, UselessLocksError } from "./check-exclusion";
+import { PostgresLockCalls, type AttemptRow } from "./postgres-lock-calls";
 import { PostgresLockStatements } from "./postgres-lock-statements";
 import {
   checkedSchema,
@@ -12,8 +16,8 @@ import {
   lockKey,
   lockSchemaIsThere,
   raiseFences,
-  storableId,
 } from "./postgres-lock-schema";
+import { PostgresPermits } from "./postgres-permits";
 import { PostgresSession } from "./postgres-session";
 import { PostgresTenure } from "./postgres-tenure";
 import { silenceLeftMs } from "./young-server";
@@ -32,18 +36,6 @@ export const ANSWER_TIMEOUT_MS = 5_000;
 /** SQLSTATE: no such user or database, wrong password, not allowed. Asking again does not help. */
 const PERMANENT = /^(28...|3D000|42501)$/;
 
-interface AttemptRow {
-  readonly fence: bigint | null;
-  /** As JSON has it. */
-  readonly holder: {
-    readonly session: number;
-    readonly host: string;
-    readonly pid: number;
-    readonly purpose: string | null;
-    readonly since: string;
-  } | null;
-}
-
 /** One session for all locks of this process: what it holds, the server frees when the session ends, for whatever reason. */
 export class PostgresLockBackend implements LockBackend {
   readonly adapter = "postgres";
@@ -53,10 +45,12 @@ export class PostgresLockBackend implements LockBackend {
   private readonly host = hostname();
   private opening: Promise<PostgresSession> | undefined;
   private current: PostgresSession | undefined;
+  private readonly calls = new WeakMap<PostgresSession, PostgresLockCalls>();
   /** There has been a session. */
   hasConnected = false;
   /** The server lends a lock to the session that has it as often as it asks: within this process, only this tells. */
   private readonly held = new Map<bigint, PostgresTenure>();
+  private readonly permits: PostgresPermits;
   private readonly wakers = new Map<string, Set<() => void>>();
   private readonly closing = new AbortController();
   /** On the monotonic clock; before that the server is too young. */
@@ -64,12 +58,14 @@ export class PostgresLockBackend implements LockBackend {
   private highestFence = 0n;
 
   constructor(
-    private readonly url: string,
+    private readonly place: PostgresPlace,
     private readonly options: PostgresLockOptions = {},
   ) {
+    configAt(place); // rejects what is none
     this.schema = checkedSchema(options.schema ?? DEFAULT_LOCK_SCHEMA);
     this.statements = new PostgresLockStatements(this.schema);
     this.clock = options.clock ?? systemLockClock;
+    this.permits = new PostgresPermits(() => this.session(), this.schema);
   }
 
   async attempt(resourceId: string, request: AttemptRequest): Promise<Attempt> {
@@ -88,6 +84,18 @@ export class PostgresLockBackend implements LockBackend {
       wakers.delete(wake);
       if (wakers.size === 0 && this.wakers.get(key) === wakers) this.wakers.delete(key);
     };
+  }
+
+  slots(semaphore: Semaphore): LockBackend {
+    const { permits } = this;
+    const inWords = (resourceId: string) => (error: unknown) => {
+      throw unavailable(resourceId, error);
+    };
+    const agreed: AgreedPermits = {
+      read: (id) => permits.read(id).catch(inWords(id)),
+      replace: (id, ...change) => permits.replace(id, ...change).catch(inWords(id)),
+    };
+    return slotsOver(this, agreed, semaphore);
   }
 
   /** Rejects when the server does not answer. */
@@ -115,22 +123,14 @@ export class PostgresLockBackend implements LockBackend {
     if (this.held.has(key)) return { kind: "held" };
     const tooYoungForMs = this.lendsFromMs - this.clock.monotonicMs();
     if (tooYoungForMs > 0) throw new Error(justStarted(tooYoungForMs));
-    let row: AttemptRow | undefined;
+    let row: AttemptRow;
     try {
-      [row] = await session.ask<AttemptRow>(this.statements.attempt, [
-        key,
-        storableId(resourceId),
-        this.host,
-        process.pid,
-        purpose?.replaceAll("\0", "") ?? null,
-        mayWait,
-      ]);
+      row = await this.callsOf(session).attempt({ key, resourceId, purpose, mayWait });
     } catch (error) {
       // A statement that failed may have taken the lock before it did: the lock belongs to the session, not to it.
       await this.unlockOrLose(session, key, "a lock may be left over");
       throw error;
     }
-    if (row === undefined) throw new Error("PostgreSQL answered with nothing");
     if (row.fence === null) return heldBy(row.holder);
     const { fence } = row;
     if (fence > this.highestFence) this.highestFence = fence;
@@ -142,7 +142,7 @@ export class PostgresLockBackend implements LockBackend {
   /** Never rejects. */
   private async giveBack(session: PostgresSession, key: bigint, fence: bigint): Promise<void> {
     try {
-      if (!session.lost.aborted) await session.ask(this.statements.release, [key, fence]);
+      if (!session.lost.aborted) await this.callsOf(session).release(key, fence);
     } catch {
       // The note about the holder could not be removed, say. The lock itself is all that matters.
       await this.unlockOrLose(session, key, "a lock could not be given back");
@@ -154,7 +154,15 @@ export class PostgresLockBackend implements LockBackend {
   /** A lock that cannot be given back alone ends with its session. */
   private async unlockOrLose(session: PostgresSession, key: bigint, reason: string): Promise<void> {
     if (session.lost.aborted) return;
-    await session.ask(this.statements.unlock, [key]).catch(() => session.lose(reason));
+    await this.callsOf(session)
+      .unlock(key)
+      .catch(() => session.lose(reason));
+  }
+
+  private callsOf(session: PostgresSession): PostgresLockCalls {
+    const known = this.calls.get(session) ?? new PostgresLockCalls(session, this.statements, this.host);
+    this.calls.set(session, known);
+    return known;
   }
 
   private session(): Promise<PostgresSession> {
@@ -170,9 +178,9 @@ export class PostgresLockBackend implements LockBackend {
   }
 
   private async open(): Promise<PostgresSession> {
-    const { url, clock, options } = this;
+    const { place, clock, options } = this;
     const session = await PostgresSession.open({
-      url,
+      place,
       clock,
       heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
       answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
@@ -194,7 +202,7 @@ export class PostgresLockBackend implements LockBackend {
   }
 
   private async prepare(session: PostgresSession): Promise<void> {
-    await checkExclusion(session, this.url, this.schema);
+    await checkExclusion(session, this.place, this.schema);
     const [schema] = await session.ask<{ there: boolean }>(lockSchemaIsThere(this.schema));
     if (schema?.there !== true) await session.ask(createLockSchema(this.schema));
     await session.ask(raiseFences(this.schema, this.highestFence));

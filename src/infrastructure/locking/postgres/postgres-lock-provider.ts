@@ -2,6 +2,7 @@
 // Excludes: everyone who locks in the same database and schema, from any machine.
 // Survives: any process killed (its session ends, its locks are free), a lost connection (told to its holders at once).
 // Not for: transaction-pooling proxies (refused in words), nor for work that must outlive its connection.
+import type { PostgresPlace } from "../../persistence/postgres/postgres-place";
 import { LinedLockProvider } from "../line/lined-lock-provider";
 import type { LockProviderSettings } from "../lock-settings";
 import { PostgresLockBackend, type PostgresLockOptions } from "./postgres-lock-backend";
@@ -9,13 +10,16 @@ import { PostgresLockBackend, type PostgresLockOptions } from "./postgres-lock-b
 export class PostgresLockProvider extends LinedLockProvider {
   private readonly postgres: PostgresLockBackend;
 
-  /** Connects with the first lock. */
-  constructor(url: string, options?: PostgresLockOptions);
+  /**
+   * `where`: a URL, a configuration of pg, or a pool of pg whose configuration is taken. Connects with the first lock, by a
+   * connection of its own, which `close` ends; a pool stays yours, with all of its connections.
+   */
+  constructor(where: PostgresPlace, options?: PostgresLockOptions);
   /** @deprecated Give one object of options. */
-  constructor(url: string, options: PostgresLockOptions, settings: LockProviderSettings);
-  constructor(url: string, options: PostgresLockOptions = {}, settings: LockProviderSettings = {}) {
+  constructor(where: PostgresPlace, options: PostgresLockOptions, settings: LockProviderSettings);
+  constructor(where: PostgresPlace, options: PostgresLockOptions = {}, settings: LockProviderSettings = {}) {
     const all = { ...options, ...settings };
-    const postgres = new PostgresLockBackend(url, all);
+    const postgres = new PostgresLockBackend(where, all);
     super(postgres, all);
     this.postgres = postgres;
   }

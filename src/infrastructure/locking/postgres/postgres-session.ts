@@ -1,12 +1,13 @@
-import { Socket } from "node:net";
 import { hostname } from "node:os";
+import type { Duplex } from "node:stream";
 import { connectionConfig } from "../../persistence/postgres/postgres-connection";
 import { loadPostgres, type Client, type QueryConfig } from "../../persistence/postgres/postgres-driver";
+import { socketTo, type PostgresPlace } from "../../persistence/postgres/postgres-place";
 import type { LockClock } from "../lock-clock";
 import { sessionTimes, type SessionTimes } from "./session-times";
 
 export interface SessionSettings {
-  readonly url: string;
+  readonly place: PostgresPlace;
   readonly clock: LockClock;
   /** The server is asked for a sign of life this often. */
   readonly heartbeatMs: number;
@@ -31,7 +32,8 @@ const serverSettings = ({ keepalives, serverSilenceMs }: SessionTimes): string =
     ('tcp_keepalives_interval', '${keepalives.intervalS}'), ('tcp_keepalives_count', '${keepalives.count}'),
     ('tcp_user_timeout', '${serverSilenceMs}'), ('idle_session_timeout', '0'), ('statement_timeout', '3000'),
     ('synchronous_commit', 'on'), ('default_transaction_isolation', 'read committed'),
-    ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off')) AS wanted (name, value)
+    ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'),
+    ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off')) AS wanted (name, value)
   JOIN pg_settings USING (name)`;
 
 /**
@@ -41,7 +43,7 @@ const serverSettings = ({ keepalives, serverSilenceMs }: SessionTimes): string =
 export class PostgresSession {
   private readonly losing = new AbortController();
   readonly lost: AbortSignal = this.losing.signal;
-  private readonly socket = new Socket();
+  private readonly socket: Duplex;
   private readonly client: Client;
   /** When the last answer came, by both clocks. */
   private answeredMs = 0;
@@ -60,8 +62,9 @@ export class PostgresSession {
   private constructor(private readonly settings: SessionSettings) {
     this.times = sessionTimes(settings.heartbeatMs, settings.answerTimeoutMs);
     const { Client } = loadPostgres();
+    this.socket = socketTo(settings.place);
     this.client = new Client({
-      ...connectionConfig(settings.url, `holdfast locks ${hostname()}:${process.pid}`),
+      ...connectionConfig(settings.place, `holdfast locks ${hostname()}:${process.pid}`),
       pipeline: true,
       // Made here, so that a connection which no longer answers can be ended without asking it.
       stream: () => this.socket,

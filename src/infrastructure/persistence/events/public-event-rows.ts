@@ -14,11 +14,21 @@ export const publicEventColumns = [
   "content",
 ] as const satisfies readonly (keyof PublicEventRow)[];
 
+/** With the trace in which it was told. */
+export const publicEventWritten = [...publicEventColumns, "trace_context"] as const;
+
 /** What is written of one. Its position comes later, or by itself. */
-export type WrittenPublicEventRow = Omit<PublicEventRow, "position">;
+export type WrittenPublicEventRow = Omit<PublicEventRow, "position"> & Traced;
+
+export interface Traced {
+  readonly trace_context: string | null;
+}
 
 /** `sequence` counts within this save: 1, 2, …; the statement that writes it adds what the payment has already. */
-export function publicEventRows(events: readonly NewPublicEvent[]): readonly WrittenPublicEventRow[] {
+export function publicEventRows(
+  events: readonly NewPublicEvent[],
+  trace_context: string | null = null,
+): readonly WrittenPublicEventRow[] {
   return events.map((event, index) => ({
     id: event.id,
     payment_id: event.paymentId,
@@ -27,6 +37,7 @@ export function publicEventRows(events: readonly NewPublicEvent[]): readonly Wri
     at: toMs(event.at),
     sequence: BigInt(index + 1),
     content: JSON.stringify(event.content),
+    trace_context,
   }));
 }
 

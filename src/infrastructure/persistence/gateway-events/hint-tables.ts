@@ -1,11 +1,14 @@
 import type { Selectable } from "kysely";
 
+/** Each row is of one account; the common one is "", because a key has no null. */
 export interface SeenEventTable {
+  account: string;
   id: string;
   seen_at: bigint;
 }
 
 export interface HintTable {
+  account: string;
   /** What the gateway calls the authorization. */
   reference: string;
   labelled: string | null;
@@ -22,15 +25,20 @@ export interface HintTable {
 /** One row. */
 export interface CatchUpTable {
   id: bigint;
-  /** By the gateway's clock. */
-  caught_up_to: bigint | null;
   begun_at: bigint;
+}
+
+export interface CatchUpPositionTable {
+  account: string;
+  /** By the gateway's clock. */
+  caught_up_to: bigint;
 }
 
 export interface HintTables {
   gateway_events_seen: SeenEventTable;
   gateway_hints: HintTable;
   gateway_catch_up: CatchUpTable;
+  gateway_catch_up_positions: CatchUpPositionTable;
 }
 
 export type HintRow = Selectable<HintTable>;

@@ -13,7 +13,17 @@ import { toDate, toDateOrNull, toMs } from "../sql/payment-rows";
 import type { SqlDatabase } from "../sql/sql-database";
 import type { HintRow } from "./hint-tables";
 
-export const claimedColumns = ["reference", "labelled", "revision", "received_at", "attempts"] as const;
+/** How a row names the common account. */
+export const COMMON = "";
+
+export const claimedColumns = [
+  "account",
+  "reference",
+  "labelled",
+  "revision",
+  "received_at",
+  "attempts",
+] as const;
 export type ClaimedRow = Pick<HintRow, (typeof claimedColumns)[number]>;
 
 /** What the SQL stores have in common: all that is one statement and no race. The rest, each does in its own way. */
@@ -28,18 +38,24 @@ export abstract class SqlHintStore implements HintStore {
     const db = this.database.queries;
     const old = db
       .selectFrom("gateway_events_seen")
-      .select("id")
+      .select(["account", "id"])
       .where("seen_at", "<", toMs(seenBefore))
       .limit(limit);
-    await this.database.rows(db.deleteFrom("gateway_events_seen").where("id", "in", old).compile(), "list");
+    const forgotten = db
+      .deleteFrom("gateway_events_seen")
+      .where((row) => sql<boolean>`${row.refTuple("account", "id")} in ${old}`);
+    await this.database.rows(forgotten.compile(), "list");
     const { waiting } = await this.backlog();
     if (waiting <= mostHints) return 0;
     const oldest = db
       .selectFrom("gateway_hints")
-      .select("reference")
+      .select(["account", "reference"])
       .orderBy("received_at")
       .limit(Math.min(limit, waiting - mostHints));
-    const dropped = db.deleteFrom("gateway_hints").where("reference", "in", oldest).returning("reference");
+    const dropped = db
+      .deleteFrom("gateway_hints")
+      .where((row) => sql<boolean>`${row.refTuple("account", "reference")} in ${oldest}`)
+      .returning("reference");
     return (await this.database.rows(dropped.compile(), "list")).length;
   }
 
@@ -61,24 +77,38 @@ export abstract class SqlHintStore implements HintStore {
       .set({ begun_at: nowMs })
       // Begun in the future: a clock was wrong then, or is now.
       .where((eb) => eb.or([eb("begun_at", "<=", nowMs - BigInt(everyMs)), eb("begun_at", ">", nowMs)]))
-      .returning("caught_up_to");
+      .returning("id");
     const [row] = await this.database.rows(begun.compile());
-    return row === undefined ? null : { caughtUpTo: toDateOrNull(row.caught_up_to) };
+    return row === undefined ? null : { caughtUpTo: await this.caughtUpTo(COMMON) };
   }
 
-  async caughtUp(to: Date): Promise<void> {
-    const toTime = toMs(to);
+  async caughtUpTo(account: string): Promise<Date | null> {
+    const position = this.database.queries
+      .selectFrom("gateway_catch_up_positions")
+      .select("caught_up_to")
+      .where("account", "=", account);
+    const [row] = await this.database.rows(position.compile());
+    return toDateOrNull(row?.caught_up_to ?? null);
+  }
+
+  async caughtUp(to: Date, account = COMMON): Promise<void> {
+    const caught_up_to = toMs(to);
     const moved = this.database.queries
-      .updateTable("gateway_catch_up")
-      .set({ caught_up_to: toTime })
-      .where((eb) => eb.or([eb("caught_up_to", "is", null), eb("caught_up_to", "<", toTime)]))
-      .returning(sql<bigint>`id`.as("id"));
+      .insertInto("gateway_catch_up_positions")
+      .values({ account, caught_up_to })
+      .onConflict((known) =>
+        known
+          .column("account")
+          .doUpdateSet({ caught_up_to })
+          .where("gateway_catch_up_positions.caught_up_to", "<", caught_up_to),
+      );
     await this.database.rows(moved.compile());
   }
 }
 
 export function toClaimedHint(row: ClaimedRow): ClaimedHint {
   return {
+    ...(row.account !== COMMON && { account: row.account }),
     reference: row.reference,
     labelled: row.labelled as PaymentId | null,
     revision: Number(row.revision),
@@ -90,11 +120,11 @@ export function toClaimedHint(row: ClaimedRow): ClaimedHint {
 /** One for each authorization, with what the last event of it is labelled with, if any is; in one order everywhere. */
 export function byReference(
   hints: readonly GatewayHint[],
-): readonly Pick<GatewayHint, "reference" | "labelled">[] {
-  const labels = new Map<string, PaymentId | null>();
-  for (const { reference, labelled } of hints)
-    labels.set(reference, labelled ?? labels.get(reference) ?? null);
-  return [...labels]
-    .map(([reference, labelled]) => ({ reference, labelled }))
-    .sort((a, b) => (a.reference < b.reference ? -1 : 1));
+): readonly { readonly account: string; readonly reference: string; readonly labelled: PaymentId | null }[] {
+  const known = new Map<string, { account: string; reference: string; labelled: PaymentId | null }>();
+  for (const { account = COMMON, reference, labelled } of hints) {
+    const place = `${account}/${reference}`;
+    known.set(place, { account, reference, labelled: labelled ?? known.get(place)?.labelled ?? null });
+  }
+  return [...known].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, hint]) => hint);
 }

@@ -1,4 +1,6 @@
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import type { ApiKey, ApiKeyStore, NewApiKey } from "../../../application/ports/api-key-store";
+import { InMemoryAuditTrail } from "./in-memory-audit-trail";
 
 /**
  * API keys in the memory of one process: nobody else sees them.
@@ -9,10 +11,13 @@ export class InMemoryApiKeyStore implements ApiKeyStore {
   private readonly keys = new Map<string, ApiKey>();
   private readonly ids = new Map<string, string>();
 
-  async create({ secretHash, ...shown }: NewApiKey): Promise<ApiKey> {
-    const key: ApiKey = { ...shown, revokedAt: null };
+  constructor(private readonly trail = new InMemoryAuditTrail()) {}
+
+  async create({ secretHash, ...shown }: NewApiKey, entry?: AuditEntry): Promise<ApiKey> {
+    const key: ApiKey = { ...shown, revokedAt: null, lastUsedAt: null };
     this.keys.set(key.id, key);
     this.ids.set(secretHash, key.id);
+    if (entry !== undefined) this.trail.keep(entry);
     return key;
   }
 
@@ -22,12 +27,19 @@ export class InMemoryApiKeyStore implements ApiKeyStore {
     );
   }
 
-  async revoke(id: string, at: Date): Promise<ApiKey | null> {
+  async revoke(id: string, at: Date, entry?: AuditEntry): Promise<ApiKey | null> {
     const key = this.keys.get(id);
-    if (key === undefined) return null;
-    const revoked: ApiKey = { ...key, revokedAt: key.revokedAt ?? at };
+    if (key === undefined || key.revokedAt !== null) return key ?? null;
+    const revoked: ApiKey = { ...key, revokedAt: at };
     this.keys.set(id, revoked);
+    if (entry !== undefined) this.trail.keep(entry);
     return revoked;
+  }
+
+  async noteUse(id: string, at: Date): Promise<void> {
+    const key = this.keys.get(id);
+    if (key !== undefined && (key.lastUsedAt === null || key.lastUsedAt < at))
+      this.keys.set(id, { ...key, lastUsedAt: at });
   }
 
   async findBySecretHash(secretHash: string): Promise<ApiKey | null> {

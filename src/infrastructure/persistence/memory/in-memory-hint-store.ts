@@ -28,49 +28,54 @@ export class InMemoryHintStore implements HintStore {
   private readonly seen = new Map<string, Date>();
   private readonly hints = new Map<string, Kept>();
   private readonly loans = new Map<string, Loan>();
-  private caughtUpTo: Date | null = null;
+  /** By account, the common one under "". */
+  private readonly readTo = new Map<string, Date>();
   private begunAtMs = 0;
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   async receive(hints: readonly GatewayHint[], now: Date): Promise<number> {
-    const fresh = hints.filter(({ eventId }) => {
-      if (this.seen.has(eventId)) return false;
-      this.seen.set(eventId, now);
+    const fresh = hints.filter(({ account, eventId }) => {
+      const event = placeOf({ account, reference: eventId });
+      if (this.seen.has(event)) return false;
+      this.seen.set(event, now);
       return true;
     });
-    for (const { reference, labelled } of fresh) {
-      const known = this.hints.get(reference)?.hint;
+    for (const { account, reference, labelled } of fresh) {
+      const place = placeOf({ account, reference });
+      const known = this.hints.get(place)?.hint;
       const hint = {
+        ...(account !== undefined && { account }),
         reference,
         labelled: labelled ?? known?.labelled ?? null,
         revision: (known?.revision ?? 0) + 1,
         receivedAt: now,
         attempts: 0,
       };
-      this.hints.set(reference, { hint, dueAtMs: now.getTime() });
+      this.hints.set(place, { hint, dueAtMs: now.getTime() });
     }
     return fresh.length;
   }
 
   async claim({ owner, leaseMs, now, limit }: HintClaim): Promise<readonly ClaimedHint[]> {
     const due = [...this.hints.values()]
-      .filter(({ dueAtMs, hint }) => dueAtMs <= now.getTime() && this.loanOf(hint.reference) === null)
+      .filter(({ dueAtMs, hint }) => dueAtMs <= now.getTime() && this.loanOf(placeOf(hint)) === null)
       .sort((a, b) => a.dueAtMs - b.dueAtMs)
       .slice(0, limit);
-    for (const { hint } of due) this.loans.set(hint.reference, { owner, untilMs: this.nowMs() + leaseMs });
+    for (const { hint } of due) this.loans.set(placeOf(hint), { owner, untilMs: this.nowMs() + leaseMs });
     return due.map(({ hint }) => hint);
   }
 
-  async settle(owner: string, { reference, revision }: ClaimedHint, next: NextTry | null): Promise<void> {
-    const kept = this.hints.get(reference);
-    if (kept === undefined || this.loans.get(reference)?.owner !== owner) return;
-    this.loans.delete(reference);
-    if (kept.hint.revision !== revision) return;
-    if (next === null) this.hints.delete(reference);
+  async settle(owner: string, claimed: ClaimedHint, next: NextTry | null): Promise<void> {
+    const place = placeOf(claimed);
+    const kept = this.hints.get(place);
+    if (kept === undefined || this.loans.get(place)?.owner !== owner) return;
+    this.loans.delete(place);
+    if (kept.hint.revision !== claimed.revision) return;
+    if (next === null) this.hints.delete(place);
     else {
       const hint = { ...kept.hint, attempts: next.attempts };
-      this.hints.set(reference, { hint, dueAtMs: next.dueAt.getTime() });
+      this.hints.set(place, { hint, dueAtMs: next.dueAt.getTime() });
     }
   }
 
@@ -82,8 +87,8 @@ export class InMemoryHintStore implements HintStore {
     );
     const dropped = oldest.slice(0, Math.max(0, Math.min(limit, oldest.length - mostHints)));
     for (const { hint } of dropped) {
-      this.hints.delete(hint.reference);
-      this.loans.delete(hint.reference);
+      this.hints.delete(placeOf(hint));
+      this.loans.delete(placeOf(hint));
     }
     return dropped.length;
   }
@@ -100,15 +105,31 @@ export class InMemoryHintStore implements HintStore {
     const nowMs = now.getTime();
     if (this.begunAtMs > nowMs - everyMs && this.begunAtMs <= nowMs) return null;
     this.begunAtMs = nowMs;
-    return { caughtUpTo: this.caughtUpTo };
+    return { caughtUpTo: await this.caughtUpTo("") };
   }
 
-  async caughtUp(to: Date): Promise<void> {
-    if (this.caughtUpTo === null || this.caughtUpTo < to) this.caughtUpTo = to;
+  async caughtUpTo(account: string): Promise<Date | null> {
+    return this.readTo.get(account) ?? null;
   }
 
-  private loanOf(reference: string): Loan | null {
-    const loan = this.loans.get(reference);
+  async caughtUp(to: Date, account = ""): Promise<void> {
+    const before = this.readTo.get(account);
+    if (before === undefined || before < to) this.readTo.set(account, to);
+  }
+
+  private loanOf(place: string): Loan | null {
+    const loan = this.loans.get(place);
     return loan !== undefined && loan.untilMs > this.nowMs() ? loan : null;
   }
+}
+
+/** What one account calls so is another thing than what another one calls so. */
+function placeOf({
+  account = "",
+  reference,
+}: {
+  readonly account?: string | undefined;
+  readonly reference: string;
+}): string {
+  return `${account}/${reference}`;
 }

@@ -1,5 +1,6 @@
 import { isLapsed } from "../../../domain/payment/expiry";
 import { restored } from "../../../domain/payment/restored";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import { isDue } from "../../../application/operations/reconcile-schedule";
 import type {
   DueOperation,
@@ -11,17 +12,21 @@ import type {
   ReviewItem,
   ReviewQuery,
   StoredPayment,
+  Unsettled,
 } from "../../../application/ports/payment-repository";
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../../domain/identifiers";
 import { isInReview, type Operation, type OperationBond } from "../../../domain/payment/operation";
 import type { Payment } from "../../../domain/payment/payment";
-import { visibleStatus, openOperationOf } from "../../../domain/payment/payment";
+import { openOperationOf } from "../../../domain/payment/payment";
 import type { PaymentEvent } from "../../../domain/payment/events";
 import { publicEventsOf } from "../../../application/public-events/public-events-of";
+import { InMemoryAuditTrail } from "./in-memory-audit-trail";
 import { InMemoryEventFeed } from "./in-memory-event-feed";
 import { eventPosition, isAfter, pageOf, readCursor, type Position } from "../sql/cursor";
 import { inMemoryGuards, type Guard, type Write } from "./in-memory-guards";
 import { toMs } from "../sql/payment-rows";
+import { matches, toLookAt, unsettledOf } from "./in-memory-scans";
+import type { TraceContexts } from "../traces/trace-contexts";
 import { paymentsSnapshot, restoredPayments, type PaymentsSnapshot } from "../payments-snapshot";
 
 interface Entry extends StoredPayment {
@@ -41,8 +46,19 @@ export class InMemoryPaymentRepository implements PaymentRepository {
   /** What these payments have told. */
   readonly feed = new InMemoryEventFeed();
   private writes = 0;
+  /** In which trace something is written; undefined where nothing is traced. */
+  private currentTrace: (() => string | null) | undefined;
+  private readonly traces = new Map<string, string>();
+  readonly traceContexts: TraceContexts = {
+    keep: (current) => void (this.currentTrace = current),
+    ofOperation: async (id) => this.traces.get(id) ?? null,
+    ofEvent: async (id) => this.traces.get(id) ?? null,
+  };
 
-  constructor(private readonly guards: readonly Guard<string>[] = inMemoryGuards) {}
+  constructor(
+    private readonly guards: readonly Guard<string>[] = inMemoryGuards,
+    private readonly trail = new InMemoryAuditTrail(),
+  ) {}
 
   /** What was stored elsewhere, in place of what is here. Throws on what is not a snapshot, and then changes nothing. */
   restore(snapshot: unknown): void {
@@ -91,8 +107,17 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     return this.paymentOfAuthorization.get(reference) ?? null;
   }
 
+  async findByGatewayReference(reference: string, limit: number): Promise<readonly PaymentId[]> {
+    const found = this.payments().filter(
+      ({ facts }) =>
+        facts.authorizationReference === reference ||
+        facts.operations.some(({ gatewayReference }) => gatewayReference === reference),
+    );
+    return found.slice(0, limit).map(({ facts }) => facts.id);
+  }
+
   /** Nothing is awaited between reading what is there and writing: no other save comes in between. */
-  async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
+  async save(payment: Payment, expectedVersion: number | "new", entry?: AuditEntry): Promise<StoredPayment> {
     const { facts } = payment;
     const before = this.entries.get(facts.id);
     const operations = mergeOperations(before?.payment.facts.operations ?? [], facts.operations);
@@ -118,9 +143,18 @@ export class InMemoryPaymentRepository implements PaymentRepository {
       version: (before?.version ?? 0) + 1,
     };
     this.put({ ...stored, events: [...write.storedEvents, ...payment.newEvents] });
-    this.feed.append(publicEventsOf(payment));
+    const publicEvents = publicEventsOf(payment);
+    this.feed.append(publicEvents);
+    const trace = this.currentTrace?.() ?? null;
+    if (trace !== null) this.keepTrace(trace, [...operations, ...publicEvents]);
+    if (entry !== undefined) this.trail.keep(entry);
     this.writes += 1;
     return stored;
+  }
+
+  /** The first one: what an operation is later does not change where it began. */
+  private keepTrace(trace: string, begun: readonly { readonly id: string }[]): void {
+    for (const { id } of begun) if (!this.traces.has(id)) this.traces.set(id, trace);
   }
 
   private put(entry: Entry): void {
@@ -194,23 +228,9 @@ export class InMemoryPaymentRepository implements PaymentRepository {
 
   async operationsInReview({ limit, cursor }: ReviewQuery): Promise<Page<ReviewItem>> {
     const after = cursor === undefined ? undefined : readCursor(cursor);
-    const found = this.payments()
-      .flatMap(({ facts }) =>
-        facts.operations.filter(isInReview).map(({ id, kind, amount, createdAt }) => ({
-          item: {
-            paymentId: facts.id,
-            merchant: facts.merchant,
-            operationId: id,
-            kind,
-            amount,
-            currency: facts.amount.currency,
-            createdAt,
-          },
-          position: { atMs: toMs(createdAt), id },
-        })),
-      )
-      .filter(({ position }) => after === undefined || isAfter(position, after))
-      .sort((a, b) => (isAfter(a.position, b.position) ? 1 : -1));
+    const found = toLookAt(this.payments(), isInReview).filter(
+      ({ position }) => after === undefined || isAfter(position, after),
+    );
     const page = pageOf(found, limit, ({ position }) => position);
     return { ...page, data: page.data.map(({ item }) => item) };
   }
@@ -219,7 +239,18 @@ export class InMemoryPaymentRepository implements PaymentRepository {
     return this.operations().filter(isInReview).length;
   }
 
+  async unknownOperations(merchant: MerchantId | null, limit: number): Promise<readonly ReviewItem[]> {
+    return toLookAt(this.payments(), ({ status }) => status === "unknown")
+      .map(({ item }) => item)
+      .filter((item) => merchant === null || item.merchant === merchant)
+      .slice(0, limit);
+  }
+
   async ping(): Promise<void> {}
+
+  async unsettled(): Promise<Unsettled> {
+    return unsettledOf(this.operations());
+  }
 
   private payments(): readonly Payment[] {
     return [...this.entries.values()].map(({ payment }) => payment);
@@ -243,17 +274,6 @@ function mergeOperations(stored: readonly Operation[], given: readonly Operation
 function bondOf(operation: Operation): OperationBond {
   const { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt } = operation;
   return { id, paymentId, kind, origin, idempotencyKey, fingerprint, amount, createdAt };
-}
-
-function matches(payment: Payment, query: PaymentQuery): boolean {
-  const { facts } = payment;
-  return (
-    facts.merchant === query.merchant &&
-    (query.status === undefined || visibleStatus(payment) === query.status) &&
-    (query.reference === undefined || facts.reference === query.reference) &&
-    (query.createdFrom === undefined || facts.createdAt >= query.createdFrom) &&
-    (query.createdTo === undefined || facts.createdAt < query.createdTo)
-  );
 }
 
 function createdPosition({ facts }: Payment): Position {

@@ -1,3 +1,4 @@
+import { configAt, type PostgresPlace } from "./postgres-place";
 import { loadPostgres, type Client, type ClientBase, type PoolConfig } from "./postgres-driver";
 import {
   CONNECT_MS,
@@ -12,10 +13,10 @@ const BIGINT_OID = 20;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /** How each connection of this program is made, whatever it is for. */
-export function connectionConfig(url: string, applicationName = "holdfast"): PoolConfig {
+export function connectionConfig(place: PostgresPlace, applicationName = "holdfast"): PoolConfig {
   return {
-    connectionString: url,
     application_name: applicationName,
+    ...(configAt(place) as PoolConfig),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,

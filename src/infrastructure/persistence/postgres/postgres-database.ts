@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { PostgresAdapter, PostgresQueryCompiler, type CompiledQuery } from "kysely";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import { connectionConfig, loadClient, setUp } from "./postgres-connection";
+import { withEntry } from "./postgres-audit";
 import { loadPostgres, type Client, type Pool } from "./postgres-driver";
 import { isConnectionLost, isUndoneForOthers, NotSentError, translatePostgresError } from "./postgres-errors";
 import {
@@ -12,6 +14,7 @@ import {
   type StatementClass,
 } from "./postgres-limits";
 import { PreparedRun } from "./postgres-prepared-run";
+import { socketTo, type PostgresPlace } from "./postgres-place";
 import { queryBuilder, type SqlDatabase } from "../sql/sql-database";
 
 /** A pool whose connections do not let themselves be closed drops them. */
@@ -37,6 +40,8 @@ interface OnceOptions<Row> {
   readonly deadline?: number;
   /** Asked when the statement was sent and its answer never came. */
   readonly onLost?: () => Promise<readonly Row[]>;
+  /** Where it was undone for the sake of others. Default: twice. */
+  readonly attempts?: number;
 }
 
 /**
@@ -50,19 +55,21 @@ export class PostgresDatabase implements SqlDatabase {
   readonly queries = queryBuilder(new PostgresAdapter(), new PostgresQueryCompiler());
   private readonly pool: Pool;
   /** Of the pool's connections, those that are not closed yet. */
-  private readonly sockets = new Set<Socket>();
+  private readonly sockets = new Set<Duplex>();
   /** The server plans each text once per connection, under this name. A few dozen. */
   private readonly names = new Map<string, string>();
   private readonly limitsMs: Readonly<Record<StatementClass, number>>;
+  /** Told how long each statement has waited for a connection. */
+  onConnection: ((waitedMs: number) => void) | undefined;
 
   constructor(
-    private readonly url: string,
+    private readonly place: PostgresPlace,
     private readonly options: PostgresOptions = {},
   ) {
     const { Pool } = loadPostgres();
     this.limitsMs = options.limitsMs ?? statementLimitsMs;
     this.pool = new Pool({
-      ...connectionConfig(url, options.applicationName),
+      ...connectionConfig(place, options.applicationName),
       Client: loadClient(),
       max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
       stream: () => this.newSocket(),
@@ -90,15 +97,19 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
+  acted<Row>(query: CompiledQuery<Row>, entry: AuditEntry | undefined): Promise<readonly Row[]> {
+    return this.rows(entry === undefined ? query : withEntry(query, entry), "list");
+  }
+
   /**
    * Does not repeat what may have been done: `onLost` decides what is true then, and has the rest of the time for it.
    */
   async once<Row>(
     query: CompiledQuery<Row>,
-    { deadline = this.deadlineOf("read"), onLost }: OnceOptions<Row> = {},
+    { deadline = this.deadlineOf("read"), onLost, attempts }: OnceOptions<Row> = {},
   ): Promise<readonly Row[]> {
     try {
-      return await this.attempt(query, deadline);
+      return await this.attempt(query, deadline, attempts);
     } catch (error) {
       const isLost = isConnectionLost(error) && !(error instanceof NotSentError);
       if (onLost !== undefined && isLost) return onLost();
@@ -120,7 +131,11 @@ export class PostgresDatabase implements SqlDatabase {
     limits: ServerLimits = sessionLimits,
   ): Promise<Result> {
     const SessionClient = loadClient();
-    const client = new SessionClient({ ...connectionConfig(this.url), query_timeout: SESSION_ANSWER_MS });
+    const client = new SessionClient({
+      ...connectionConfig(this.place),
+      stream: () => socketTo(this.place),
+      query_timeout: SESSION_ANSWER_MS,
+    });
     client.on("error", (error) => this.options.onConnectionLost?.(error));
     try {
       await client.connect();
@@ -156,18 +171,22 @@ export class PostgresDatabase implements SqlDatabase {
     clearTimeout(drop);
   }
 
-  private newSocket(): Socket {
-    const socket = new Socket();
+  private newSocket(): Duplex {
+    const socket = socketTo(this.place);
     this.sockets.add(socket);
     return socket.once("close", () => this.sockets.delete(socket));
   }
 
-  private async attempt<Row>(query: CompiledQuery<Row>, deadline: number): Promise<readonly Row[]> {
+  private async attempt<Row>(
+    query: CompiledQuery<Row>,
+    deadline: number,
+    attempts = ATTEMPTS,
+  ): Promise<readonly Row[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.run(query, deadline);
       } catch (error) {
-        if (attempt >= ATTEMPTS || !isUndoneForOthers(error)) throw error;
+        if (attempt >= attempts || !isUndoneForOthers(error)) throw error;
       }
     }
   }
@@ -187,12 +206,14 @@ export class PostgresDatabase implements SqlDatabase {
         else reject(giveBack === undefined ? new NotSentError(error) : error);
       };
       const run = new PreparedRun<Row>(this.nameOf(sql), sql, parameters, end);
-      const leftMs = Math.max(0, deadline - performance.now());
+      const beganMs = performance.now();
+      const leftMs = Math.max(0, deadline - beganMs);
       const timer = setTimeout(() => end(new Error("no answer in time"), []), leftMs);
       this.pool.connect((error, client, release) => {
         if (client === undefined) return end(error ?? new Error("the pool has no connection"), []);
         // Too late for this one, and in time for the next.
         if (isOver) return release();
+        this.onConnection?.(performance.now() - beganMs);
         giveBack = release;
         client.query(run);
       });

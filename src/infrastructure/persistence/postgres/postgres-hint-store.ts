@@ -3,6 +3,7 @@ import type { GatewayHint } from "../../../application/ports/gateway-events/gate
 import type { ClaimedHint, HintClaim, NextTry } from "../../../application/ports/gateway-events/hint-store";
 import {
   claimedColumns,
+  COMMON,
   SqlHintStore,
   toClaimedHint,
   type ClaimedRow,
@@ -20,6 +21,7 @@ interface ClaimArgs {
 }
 interface SettleArgs {
   readonly owner: string;
+  readonly account: string;
   readonly reference: string;
   readonly revision: bigint;
 }
@@ -52,17 +54,18 @@ export class PostgresHintStore extends SqlHintStore {
     this.receiveQuery = prepared(
       (arg) => sql`
         WITH sent AS (
-          SELECT DISTINCT ON (id) * FROM json_to_recordset(${arg("hints")}::json)
-            AS h(id text, reference text, labelled text, place bigint) ORDER BY id
+          SELECT DISTINCT ON (account, id) * FROM json_to_recordset(${arg("hints")}::json)
+            AS h(account text, id text, reference text, labelled text, place bigint) ORDER BY account, id
         ), fresh AS (
-          INSERT INTO gateway_events_seen (id, seen_at) SELECT id, ${arg("now")}::bigint FROM sent ORDER BY id
-          ON CONFLICT DO NOTHING RETURNING id
+          INSERT INTO gateway_events_seen (account, id, seen_at)
+          SELECT account, id, ${arg("now")}::bigint FROM sent ORDER BY account, id
+          ON CONFLICT DO NOTHING RETURNING account, id
         ), renewed AS (
-          INSERT INTO gateway_hints (reference, labelled, revision, received_at, due_at, attempts, claimed_until)
-          SELECT reference, (array_agg(labelled ORDER BY place DESC) FILTER (WHERE labelled IS NOT NULL))[1], 1,
+          INSERT INTO gateway_hints (account, reference, labelled, revision, received_at, due_at, attempts, claimed_until)
+          SELECT account, reference, (array_agg(labelled ORDER BY place DESC) FILTER (WHERE labelled IS NOT NULL))[1], 1,
             ${arg("now")}::bigint, ${arg("now")}::bigint, 0, 0
-          FROM sent JOIN fresh USING (id) GROUP BY reference ORDER BY reference
-          ON CONFLICT (reference) DO UPDATE SET labelled = coalesce(excluded.labelled, gateway_hints.labelled),
+          FROM sent JOIN fresh USING (account, id) GROUP BY account, reference ORDER BY account, reference
+          ON CONFLICT (account, reference) DO UPDATE SET labelled = coalesce(excluded.labelled, gateway_hints.labelled),
             revision = gateway_hints.revision + 1, received_at = excluded.received_at, due_at = excluded.due_at,
             attempts = 0
         ) SELECT id FROM fresh`,
@@ -70,17 +73,17 @@ export class PostgresHintStore extends SqlHintStore {
     this.claimQuery = prepared(
       (arg) => sql`
         WITH picked AS (
-          SELECT reference FROM gateway_hints WHERE due_at <= ${arg("now")} AND claimed_until <= ${clock}
+          SELECT account, reference FROM gateway_hints WHERE due_at <= ${arg("now")} AND claimed_until <= ${clock}
           ORDER BY due_at LIMIT ${arg("most")} FOR UPDATE SKIP LOCKED
         )
         UPDATE gateway_hints h SET claimed_by = ${arg("owner")}, claimed_until = ${clock} + ${arg("lease")}
-        FROM picked WHERE h.reference = picked.reference
+        FROM picked WHERE h.account = picked.account AND h.reference = picked.reference
         RETURNING ${sql.join(claimedColumns.map((column) => sql.ref(`h.${column}`)))}`,
     );
     this.dropQuery = prepared(
       (arg) => sql`
-        DELETE FROM gateway_hints WHERE reference = ${arg("reference")} AND claimed_by = ${arg("owner")}
-          AND revision = ${arg("revision")}
+        DELETE FROM gateway_hints WHERE account = ${arg("account")} AND reference = ${arg("reference")}
+          AND claimed_by = ${arg("owner")} AND revision = ${arg("revision")}
         RETURNING reference`,
     );
     this.putOffQuery = prepared(
@@ -88,14 +91,15 @@ export class PostgresHintStore extends SqlHintStore {
         UPDATE gateway_hints SET claimed_by = NULL, claimed_until = 0,
           due_at = CASE WHEN revision = ${arg("revision")} THEN ${arg("due")}::bigint ELSE due_at END,
           attempts = CASE WHEN revision = ${arg("revision")} THEN ${arg("attempts")}::bigint ELSE attempts END
-        WHERE reference = ${arg("reference")} AND claimed_by = ${arg("owner")}
+        WHERE account = ${arg("account")} AND reference = ${arg("reference")} AND claimed_by = ${arg("owner")}
         RETURNING reference`,
     );
   }
 
   async receive(hints: readonly GatewayHint[], now: Date): Promise<number> {
     if (hints.length === 0) return 0;
-    const rows = hints.map(({ eventId: id, reference, labelled }, place) => ({
+    const rows = hints.map(({ account = COMMON, eventId: id, reference, labelled }, place) => ({
+      account,
       id,
       reference,
       labelled,
@@ -110,8 +114,8 @@ export class PostgresHintStore extends SqlHintStore {
   }
 
   async settle(owner: string, hint: ClaimedHint, next: NextTry | null): Promise<void> {
-    const { reference, receivedAt, attempts } = hint;
-    const args = { owner, reference, revision: BigInt(hint.revision) };
+    const { account = COMMON, reference, receivedAt, attempts } = hint;
+    const args = { owner, account, reference, revision: BigInt(hint.revision) };
     if (next === null && (await this.postgres.rows(this.dropQuery.with(args))).length > 0) return;
     // Where an event came after the one that was worked on, only the loan ends.
     const to = next ?? { dueAt: receivedAt, attempts };

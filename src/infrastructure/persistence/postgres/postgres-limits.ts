@@ -24,7 +24,7 @@ export const MIGRATION_WAIT_MS = 60_000;
 /** How much longer an answer may take than the statement, so that it is the server who ends it, and says so. */
 export const ON_THE_WAY_MS = 1_000;
 
-/** Settings of PostgreSQL, by their names there, in milliseconds. */
+/** Settings of PostgreSQL, by their names there. Times are in milliseconds. */
 export type ServerLimits = Readonly<Record<string, string>>;
 
 /** Of a connection that is used now and then: nothing of it lives on in the server when its client is gone. */
@@ -47,6 +47,9 @@ export const serverLimits: ServerLimits = {
   ...sessionLimits,
   lock_timeout: "400",
   transaction_timeout: "5000",
+  // Plans are made while the tables are small, and kept while they grow: they have to go by the index.
+  enable_seqscan: "off",
+  jit: "off",
 };
 
 /** Of a migration: what it has locked must not stay so when it is gone. */

@@ -1,30 +1,13 @@
-import { CompiledQuery, sql, type RawBuilder } from "kysely";
-import { outcomeUnknown, StoreUnavailableError } from "../../../application/ports/payment-repository";
-import { publicEventColumns } from "../events/public-event-rows";
-import {
-  eventColumns,
-  operationChanging,
-  operationColumns,
-  paymentChanging,
-  paymentColumns,
-} from "../sql/columns";
-import type { WrittenPaymentRow } from "../sql/payment-rows";
+import { CompiledQuery } from "kysely";
+import { StoreUnavailableError, type StoredPayment } from "../../../application/ports/payment-repository";
+import type { PaymentId } from "../../../domain/identifiers";
 import type { PostgresDatabase } from "./postgres-database";
-import { storableRow, toJson } from "./postgres-json";
-import { PreparedQuery } from "../sql/prepared-query";
-import { ConstraintViolationError } from "../sql/sql-database";
 import { SqlPaymentRepository, type PaymentChange } from "../sql/sql-payment-repository";
+import { GroupedCalls } from "./together/grouped-calls";
+import { MOST_TOGETHER } from "./together/most-together";
+import { textArray } from "./together/text-array";
+import { PaymentSaves } from "./together/payment-saves";
 import { WriteReadiness } from "../write-readiness";
-
-interface SaveArgs extends WrittenPaymentRow {
-  readonly expected: bigint;
-  /** JSON arrays of rows. */
-  readonly operations: string;
-  readonly events: string;
-  readonly publicEvents: string;
-}
-type Arg = <Name extends keyof SaveArgs>(name: Name) => SaveArgs[Name];
-type SaveQuery = PreparedQuery<SaveArgs, { id: string }>;
 
 /** A row that nothing reads while it is what it was. */
 const SMALL_TRIAL = CompiledQuery.raw(
@@ -41,14 +24,13 @@ const ROOM_TRIAL = CompiledQuery.raw(`DO $$ BEGIN
 /**
  * Payments in one PostgreSQL database, shared by any number of instances. Excludes nobody: order is the lock's work,
  * truth the version's and the schema's.
- * Survives the death of any instance, and lost connections: a save is one statement, and one whose answer was lost is
- * known again by the ids of its events.
+ * Survives the death of any instance, and lost connections: saves that come together are one statement, and one whose
+ * answer was lost is known again by the ids of its events.
  * Not for a replica that lags behind: reads decide about writes.
  */
 export class PostgresPaymentRepository extends SqlPaymentRepository {
-  private readonly insert: SaveQuery;
-  private readonly update: SaveQuery;
-  private readonly event: PreparedQuery<{ id: string }, { id: string }>;
+  private readonly saves: PaymentSaves;
+  private readonly finds: GroupedCalls<PaymentId, StoredPayment | null>;
   private readonly readiness: WriteReadiness;
 
   constructor(
@@ -56,10 +38,8 @@ export class PostgresPaymentRepository extends SqlPaymentRepository {
     onPublished: () => void = () => {},
   ) {
     super(postgres, onPublished);
-    const db = postgres.queries;
-    this.insert = new PreparedQuery((arg) => ({ compile: () => save(insertPayment(arg), arg).compile(db) }));
-    this.update = new PreparedQuery((arg) => ({ compile: () => save(updatePayment(arg), arg).compile(db) }));
-    this.event = new PreparedQuery((arg) => db.selectFrom("events").select("id").where("id", "=", arg("id")));
+    this.saves = new PaymentSaves(postgres);
+    this.finds = new GroupedCalls({ most: MOST_TOGETHER, send: (ids) => this.findTogether(ids) });
     const small = async () => void (await postgres.rows(SMALL_TRIAL));
     this.readiness = new WriteReadiness({
       small,
@@ -70,6 +50,10 @@ export class PostgresPaymentRepository extends SqlPaymentRepository {
     });
   }
 
+  override find(id: PaymentId): Promise<StoredPayment | null> {
+    return this.finds.ask(id);
+  }
+
   override async ping(): Promise<void> {
     await super.ping();
     await this.readiness.ask();
@@ -77,7 +61,7 @@ export class PostgresPaymentRepository extends SqlPaymentRepository {
 
   protected async write(change: PaymentChange): Promise<boolean> {
     try {
-      const isWritten = await this.send(change);
+      const isWritten = await this.saves.save(change);
       this.readiness.succeeded();
       return isWritten;
     } catch (error) {
@@ -86,91 +70,9 @@ export class PostgresPaymentRepository extends SqlPaymentRepository {
     }
   }
 
-  private async send(change: PaymentChange): Promise<boolean> {
-    const { payment, expectedVersion, operations, events, publicEvents } = change;
-    const query = (expectedVersion === "new" ? this.insert : this.update).with({
-      ...storableRow(payment),
-      expected: expectedVersion === "new" ? 0n : BigInt(expectedVersion),
-      operations: toJson(operations),
-      events: toJson(events),
-      publicEvents: toJson(publicEvents),
-    });
-    const deadline = this.postgres.deadlineOf("save");
-    const written = await this.postgres.once(query, {
-      deadline,
-      onLost: async () => {
-        try {
-          // Safe a second time: if the first one arrived, or still does, the version lets only one of them through.
-          const again = await this.postgres.once(query, { deadline });
-          return again.length > 0 ? again : await this.arrived(change, deadline);
-        } catch (error) {
-          const first = error instanceof ConstraintViolationError ? await this.arrived(change, deadline) : [];
-          if (first.length > 0) return first;
-          // What is known of the second one says nothing about the first.
-          throw error instanceof StoreUnavailableError ? outcomeUnknown(error) : error;
-        }
-      },
-    });
-    return written.length > 0;
+  private async findTogether(ids: readonly PaymentId[]): Promise<readonly (StoredPayment | null)[]> {
+    if (ids.length === 1 && ids[0] !== undefined) return [await super.find(ids[0])];
+    const found = this.found(await this.postgres.rows(this.queries.findAll.with({ ids: textArray(ids) })));
+    return ids.map((id) => found.get(id) ?? null);
   }
-
-  /** What refuses the second attempt may be the first one. No two saves share the id of an event. */
-  private async arrived({ events }: PaymentChange, deadline: number): Promise<readonly { id: string }[]> {
-    const last = events.at(-1);
-    return last === undefined ? [] : this.postgres.once(this.event.with({ id: last.id }), { deadline });
-  }
-}
-
-/**
- * The whole save as one statement, so as one round trip and one transaction. Operations and events are joined to the
- * payment's row, so they are written after it, and not at all if it is not.
- */
-function save(payment: RawBuilder<unknown>, arg: Arg): RawBuilder<{ id: string }> {
-  const written = operationChanging.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`);
-  return sql`
-    WITH saved AS (${payment} RETURNING id),
-    operations_written AS (
-      INSERT INTO operations (${names(operationColumns)})
-      SELECT ${names(operationColumns, "o")}
-      FROM saved CROSS JOIN json_populate_recordset(NULL::operations, ${arg("operations")}::json) AS o
-      ON CONFLICT (id) DO UPDATE SET ${sql.join(written)}
-    ),
-    events_written AS (
-      INSERT INTO events (${names(eventColumns)})
-      SELECT ${names(eventColumns, "e")}
-      FROM saved CROSS JOIN json_populate_recordset(NULL::events, ${arg("events")}::json) AS e
-    ),
-    public_events_written AS (
-      INSERT INTO public_events (${names(publicEventColumns)})
-      SELECT ${publicEventValues}
-      FROM saved CROSS JOIN json_populate_recordset(NULL::public_events, ${arg("publicEvents")}::json) AS p
-      ORDER BY p.sequence
-    )
-    SELECT id FROM saved`;
-}
-
-/**
- * Counted within the payment. The count is of the statement's beginning, and still right: whoever wrote meanwhile has
- * changed the version, too, and then nothing of this is written.
- */
-const publicEventValues = sql.join(
-  publicEventColumns.map((column) =>
-    column === "sequence"
-      ? sql`p.sequence + (SELECT coalesce(max(sequence), 0) FROM public_events WHERE payment_id = saved.id)`
-      : sql.ref(`p.${column}`),
-  ),
-);
-
-function insertPayment(arg: Arg): RawBuilder<unknown> {
-  const values = paymentColumns.map((column) => sql`${arg(column)}`);
-  return sql`INSERT INTO payments (${names(paymentColumns)}) VALUES (${sql.join(values)})`;
-}
-
-function updatePayment(arg: Arg): RawBuilder<unknown> {
-  const changes = paymentChanging.map((column) => sql`${sql.ref(column)} = ${arg(column)}`);
-  return sql`UPDATE payments SET ${sql.join(changes)} WHERE id = ${arg("id")} AND version = ${arg("expected")}`;
-}
-
-function names(columns: readonly string[], table?: string): RawBuilder<unknown> {
-  return sql.join(columns.map((column) => sql.ref(table === undefined ? column : `${table}.${column}`)));
 }

@@ -8,6 +8,7 @@ export const paymentChanging = [
   "status",
   "visible_status",
   "authorization_reference",
+  "action_url",
   "authorized_at",
   "expires_at",
   "updated_at",
@@ -26,6 +27,7 @@ const paymentFixed = columns<
   currency: true,
   currency_exponent: true,
   payment_method: true,
+  return_url: true,
   gateway_account: true,
   reference: true,
   metadata: true,
@@ -60,12 +62,16 @@ export const operationChanging = columns<Column<keyof OperationProgress>, keyof 
   first_sent_at: true,
   asked_at: true,
   due_at: true,
+  decides_by: true,
   settled_at: true,
   settled_sequence: true,
   corrected_sequence: true,
 });
 
 export const operationColumns = [...operationFixed, ...operationChanging] as const;
+
+/** With what is written with the first row alone. */
+export const operationWritten = [...operationColumns, "trace_context"] as const;
 
 export const eventColumns = columns<keyof EventRow, keyof EventRow>({
   id: true,

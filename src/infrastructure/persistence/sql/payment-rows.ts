@@ -16,7 +16,7 @@ export type JoinedRow = WrittenPaymentRow & {
   readonly [Column in keyof OperationRow as `o_${Column}`]: OperationRow[Column];
 };
 
-/** Rows of one payment follow each other, in the order in which its operations began. */
+/** Rows of one payment are in the order in which its operations began. */
 export function toPayments(rows: readonly JoinedRow[]): readonly Payment[] {
   const grouped = new Map<
     string,
@@ -41,10 +41,12 @@ function toPayment(row: WrittenPaymentRow, operations: readonly Operation[]): Pa
       exponent: row.currency_exponent === null ? null : Number(row.currency_exponent),
     },
     paymentMethod: row.payment_method,
+    returnUrl: row.return_url,
     reference: row.reference,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     gatewayAccount: row.gateway_account,
     authorizationReference: row.authorization_reference,
+    actionUrl: row.action_url,
     createdAt: toDate(row.created_at),
     authorizedAt: toDateOrNull(row.authorized_at),
     expiresAt: toDate(row.expires_at),
@@ -75,6 +77,7 @@ function toOperation(row: JoinedRow): Operation {
     firstSentAt: toDateOrNull(row.o_first_sent_at),
     askedAt: toDateOrNull(row.o_asked_at),
     dueAt: toDateOrNull(row.o_due_at),
+    decidesBy: toDateOrNull(row.o_decides_by),
     settledAt: toDateOrNull(row.o_settled_at),
     settledSequence: toNumberOrNull(row.o_settled_sequence),
     correctedSequence: toNumberOrNull(row.o_corrected_sequence),
@@ -96,10 +99,12 @@ export function paymentRow(payment: Payment, version: number): WrittenPaymentRow
     currency: facts.amount.currency,
     currency_exponent: facts.amount.exponent === null ? null : BigInt(facts.amount.exponent),
     payment_method: facts.paymentMethod,
+    return_url: facts.returnUrl,
     reference: facts.reference,
     metadata: JSON.stringify(facts.metadata),
     gateway_account: facts.gatewayAccount,
     authorization_reference: facts.authorizationReference,
+    action_url: facts.actionUrl,
     created_at: toMs(facts.createdAt),
     authorized_at: toMsOrNull(facts.authorizedAt),
     expires_at: toMs(facts.expiresAt),
@@ -131,6 +136,7 @@ export function operationRow(operation: Operation, merchant: MerchantId, positio
     first_sent_at: toMsOrNull(operation.firstSentAt),
     asked_at: toMsOrNull(operation.askedAt),
     due_at: toMsOrNull(operation.dueAt),
+    decides_by: toMsOrNull(operation.decidesBy),
     settled_at: toMsOrNull(operation.settledAt),
     settled_sequence: toBigintOrNull(operation.settledSequence),
     corrected_sequence: toBigintOrNull(operation.correctedSequence),

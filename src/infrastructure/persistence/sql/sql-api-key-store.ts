@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import type { ApiKey, ApiKeyStore, NewApiKey } from "../../../application/ports/api-key-store";
 import type { MerchantId } from "../../../domain/identifiers";
 import { toDate, toDateOrNull, toMs } from "./payment-rows";
@@ -5,9 +6,18 @@ import { PreparedQuery } from "./prepared-query";
 import type { SqlDatabase } from "./sql-database";
 import type { ApiKeyRow } from "./tables";
 
-type ShownRow = Omit<ApiKeyRow, "secret_hash">;
+export type ShownKeyRow = Omit<ApiKeyRow, "secret_hash">;
 
-const columns = ["id", "merchant_id", "operator", "name", "prefix", "created_at", "revoked_at"] as const;
+export const apiKeyColumns = [
+  "id",
+  "merchant_id",
+  "operator",
+  "name",
+  "prefix",
+  "created_at",
+  "revoked_at",
+  "last_used_at",
+] as const;
 
 /**
  * API keys beside the payments. Reads the store for each question, so a revoked key is refused at once.
@@ -15,7 +25,7 @@ const columns = ["id", "merchant_id", "operator", "name", "prefix", "created_at"
  * Not for secrets: it has their hashes only.
  */
 export class SqlApiKeyStore implements ApiKeyStore {
-  private readonly bySecretHash: PreparedQuery<{ secretHash: string }, ShownRow>;
+  private readonly bySecretHash: PreparedQuery<{ secretHash: string }, ShownKeyRow>;
   private readonly first: PreparedQuery<object, { id: string }>;
   private everCreated = false;
 
@@ -24,16 +34,16 @@ export class SqlApiKeyStore implements ApiKeyStore {
     this.bySecretHash = new PreparedQuery((arg) =>
       db
         .selectFrom("api_keys")
-        .select(columns)
+        .select(apiKeyColumns)
         .where("secret_hash", "=", arg("secretHash"))
         .where("revoked_at", "is", null),
     );
     this.first = new PreparedQuery(() => db.selectFrom("api_keys").select("id").limit(1));
   }
 
-  async create(key: NewApiKey): Promise<ApiKey> {
+  async create(key: NewApiKey, entry?: AuditEntry): Promise<ApiKey> {
     const { secretHash, ...shown } = key;
-    await this.database.rows(
+    await this.database.acted(
       this.database.queries
         .insertInto("api_keys")
         .values({
@@ -45,29 +55,46 @@ export class SqlApiKeyStore implements ApiKeyStore {
           secret_hash: secretHash,
           created_at: toMs(key.createdAt),
           revoked_at: null,
+          last_used_at: null,
         })
+        .returning("id")
         .compile(),
+      entry,
     );
-    return { ...shown, revokedAt: null };
+    return { ...shown, revokedAt: null, lastUsedAt: null };
   }
 
   async list(): Promise<readonly ApiKey[]> {
     const all = this.database.queries
       .selectFrom("api_keys")
-      .select(columns)
+      .select(apiKeyColumns)
       .orderBy("created_at")
       .orderBy("id");
     return (await this.database.rows(all.compile(), "list")).map(toApiKey);
   }
 
-  async revoke(id: string, at: Date): Promise<ApiKey | null> {
+  async revoke(id: string, at: Date, entry?: AuditEntry): Promise<ApiKey | null> {
     const revoked = this.database.queries
       .updateTable("api_keys")
-      .set((row) => ({ revoked_at: row.fn.coalesce("revoked_at", row.val(toMs(at))) }))
+      .set({ revoked_at: toMs(at) })
       .where("id", "=", id)
-      .returning(columns);
-    const [row] = await this.database.rows(revoked.compile());
-    return row === undefined ? null : toApiKey(row);
+      .where("revoked_at", "is", null)
+      .returning(apiKeyColumns);
+    const [row] = await this.database.acted(revoked.compile(), entry);
+    if (row !== undefined) return toApiKey(row);
+    const known = this.database.queries.selectFrom("api_keys").select(apiKeyColumns).where("id", "=", id);
+    const [revokedBefore] = await this.database.rows(known.compile());
+    return revokedBefore === undefined ? null : toApiKey(revokedBefore);
+  }
+
+  async noteUse(id: string, at: Date): Promise<void> {
+    const atMs = toMs(at);
+    const noted = this.database.queries
+      .updateTable("api_keys")
+      .set({ last_used_at: atMs })
+      .where("id", "=", id)
+      .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<", atMs)]));
+    await this.database.rows(noted.returning("id").compile());
   }
 
   async findBySecretHash(secretHash: string): Promise<ApiKey | null> {
@@ -81,7 +108,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 }
 
-function toApiKey(row: ShownRow): ApiKey {
+export function toApiKey(row: ShownKeyRow): ApiKey {
   return {
     id: row.id,
     merchant: row.merchant_id as MerchantId,
@@ -90,5 +117,6 @@ function toApiKey(row: ShownRow): ApiKey {
     prefix: row.prefix,
     createdAt: toDate(row.created_at),
     revokedAt: toDateOrNull(row.revoked_at),
+    lastUsedAt: toDateOrNull(row.last_used_at),
   };
 }

@@ -1,4 +1,5 @@
 import { Kysely, type CompiledQuery, type DialectAdapter, type QueryCompiler, DummyDriver } from "kysely";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import type { SqlEngine } from "../migrations/migration";
 import type { Tables } from "./tables";
 
@@ -12,6 +13,11 @@ export interface SqlDatabase {
   readonly queries: Kysely<Tables>;
   /** Where answers come from elsewhere, `list` is worth waiting for a little longer. */
   rows<Row>(query: CompiledQuery<Row>, statement?: "read" | "list"): Promise<readonly Row[]>;
+  /**
+   * The same for what a person did: writes the entry in the same transaction, and only if the query returns a row. Without an
+   * entry it is as any other query.
+   */
+  acted<Row>(query: CompiledQuery<Row>, entry: AuditEntry | undefined): Promise<readonly Row[]>;
 }
 
 /** A guard of the schema has refused a write. `constraint` is its name where the engine tells it. */

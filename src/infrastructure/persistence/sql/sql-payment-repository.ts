@@ -1,4 +1,5 @@
 import { restored } from "../../../domain/payment/restored";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import { CLOCK_TOLERANCE_MS, FARTHEST_DUE_MS } from "../../../application/operations/reconcile-schedule";
 import {
   DuplicateAuthorizationError,
@@ -13,23 +14,26 @@ import {
   type ReviewItem,
   type ReviewQuery,
   type StoredPayment,
+  type Unsettled,
 } from "../../../application/ports/payment-repository";
 import type { IdempotencyKey, MerchantId, OperationId, PaymentId } from "../../../domain/identifiers";
 import { isOpen, type Operation, type OperationKind } from "../../../domain/payment/operation";
 import type { Payment } from "../../../domain/payment/payment";
 import type { PaymentEvent } from "../../../domain/payment/events";
 import { publicEventsOf } from "../../../application/public-events/public-events-of";
-import { publicEventRows, type WrittenPublicEventRow } from "../events/public-event-rows";
+import { publicEventRows, type Traced, type WrittenPublicEventRow } from "../events/public-event-rows";
 import { eventPosition, pageOf, readCursor, type Position } from "./cursor";
-import { PaymentQueries } from "./payment-queries";
+import { PaymentQueries, type ReviewRow } from "./payment-queries";
 import {
   eventRow,
   operationRow,
   paymentRow,
   toDate,
+  toDateOrNull,
   toEvent,
   toMs,
   toPayments,
+  type JoinedRow,
   type WrittenPaymentRow,
 } from "./payment-rows";
 import { ConstraintViolationError, type SqlDatabase } from "./sql-database";
@@ -39,9 +43,11 @@ import type { EventRow, OperationRow } from "./tables";
 export interface PaymentChange {
   readonly payment: WrittenPaymentRow;
   readonly expectedVersion: number | "new";
-  readonly operations: readonly OperationRow[];
+  readonly operations: readonly (OperationRow & Traced)[];
   readonly events: readonly EventRow[];
   readonly publicEvents: readonly WrittenPublicEventRow[];
+  /** Undefined for what nobody decided by hand. */
+  readonly entry: AuditEntry | undefined;
 }
 
 /** `isDue`, as bounds for columns. */
@@ -59,9 +65,12 @@ const BEGINNING: Position = { atMs: -1n, id: "" };
 
 /** What the SQL stores have in common: all reads, and what is to be written. How it is written, each knows itself. */
 export abstract class SqlPaymentRepository implements PaymentRepository {
-  private readonly queries: PaymentQueries;
+  protected readonly queries: PaymentQueries;
   /** Operations as they are stored. They never change in place, so one that is not here has to be written. */
   private readonly stored = new WeakSet<Operation>();
+
+  /** In which trace something is written; null where nothing is traced. */
+  currentTrace: (() => string | null) | undefined;
 
   protected constructor(
     private readonly database: SqlDatabase,
@@ -75,9 +84,7 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
   protected abstract write(change: PaymentChange): Promise<boolean>;
 
   async find(id: PaymentId): Promise<StoredPayment | null> {
-    const rows = await this.database.rows(this.queries.find.with({ id }));
-    const [payment] = this.remember(toPayments(rows));
-    return payment === undefined ? null : { payment, version: Number(rows[0]?.version) };
+    return this.found(await this.database.rows(this.queries.find.with({ id }))).get(id) ?? null;
   }
 
   async findByAuthorizeKey(merchant: MerchantId, key: IdempotencyKey): Promise<PaymentId | null> {
@@ -95,7 +102,13 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
     return row === undefined ? null : (row.id as PaymentId);
   }
 
-  async save(payment: Payment, expectedVersion: number | "new"): Promise<StoredPayment> {
+  async findByGatewayReference(reference: string, limit: number): Promise<readonly PaymentId[]> {
+    const rows = await this.database.rows(this.queries.byGatewayReference.with({ reference, limit }), "list");
+    // One payment may have several movements of this name.
+    return [...new Set(rows.map((row) => row.payment_id as PaymentId))];
+  }
+
+  async save(payment: Payment, expectedVersion: number | "new", entry?: AuditEntry): Promise<StoredPayment> {
     const version = expectedVersion === "new" ? 1 : expectedVersion + 1;
     const { id, merchant, operations } = payment.facts;
     const changed = operations
@@ -103,15 +116,20 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
       .filter(({ operation }) => !this.stored.has(operation))
       // Only one may be open at any instant, also within the transaction: what closes is written first.
       .sort((a, b) => Number(isOpen(a.operation)) - Number(isOpen(b.operation)));
-    const publicEvents = publicEventRows(publicEventsOf(payment));
+    const trace_context = this.currentTrace?.() ?? null;
+    const publicEvents = publicEventRows(publicEventsOf(payment), trace_context);
     let written: boolean;
     try {
       written = await this.write({
         payment: paymentRow(payment, version),
         expectedVersion,
-        operations: changed.map(({ operation, position }) => operationRow(operation, merchant, position)),
+        operations: changed.map(({ operation, position }) => ({
+          ...operationRow(operation, merchant, position),
+          trace_context,
+        })),
         events: payment.newEvents.map((event) => eventRow(event, id)),
         publicEvents,
+        entry,
       });
     } catch (error) {
       if (!(error instanceof ConstraintViolationError)) throw error;
@@ -176,16 +194,10 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
   async operationsInReview({ limit, cursor }: ReviewQuery): Promise<Page<ReviewItem>> {
     const start = cursor === undefined ? BEGINNING : readCursor(cursor);
     const rows = await this.database.rows(this.queries.inReview.with({ limit: limit + 1, ...start }), "list");
-    const items = rows.map((row) => ({
-      paymentId: row.payment_id as PaymentId,
-      merchant: row.merchant_id as MerchantId,
-      operationId: row.id as OperationId,
-      kind: row.kind as OperationKind,
-      amount: row.amount,
-      currency: row.currency,
-      createdAt: toDate(row.created_at),
+    return pageOf(rows.map(toReviewItem), limit, (item) => ({
+      atMs: toMs(item.createdAt),
+      id: item.operationId,
     }));
-    return pageOf(items, limit, (item) => ({ atMs: toMs(item.createdAt), id: item.operationId }));
   }
 
   async countInReview(): Promise<number> {
@@ -193,14 +205,52 @@ export abstract class SqlPaymentRepository implements PaymentRepository {
     return Number(row?.count ?? 0);
   }
 
+  async unknownOperations(merchant: MerchantId | null, limit: number): Promise<readonly ReviewItem[]> {
+    const asked =
+      merchant === null
+        ? this.queries.unknown.with({ limit })
+        : this.queries.unknownOfMerchant.with({ merchant, limit });
+    return (await this.database.rows(asked, "list")).map(toReviewItem);
+  }
+
+  async unsettled(): Promise<Unsettled> {
+    const [row] = await this.database.rows(this.queries.unsettled.with({}), "list");
+    return {
+      oldestUnknownAt: toDateOrNull(row?.oldest ?? null),
+      refusedReleases: Number(row?.refused ?? 0n),
+    };
+  }
+
   async ping(): Promise<void> {
     await this.database.rows(this.queries.byOperation.with({ id: "" }));
+  }
+
+  protected found(rows: readonly JoinedRow[]): ReadonlyMap<PaymentId, StoredPayment> {
+    const versions = new Map(rows.map(({ id, version }) => [id, Number(version)]));
+    return new Map(
+      this.remember(toPayments(rows)).map((payment) => {
+        const { id } = payment.facts;
+        return [id, { payment, version: versions.get(id) ?? 0 }];
+      }),
+    );
   }
 
   private remember<Payments extends readonly Payment[]>(payments: Payments): Payments {
     for (const { facts } of payments) facts.operations.forEach((operation) => this.stored.add(operation));
     return payments;
   }
+}
+
+function toReviewItem(row: ReviewRow): ReviewItem {
+  return {
+    paymentId: row.payment_id as PaymentId,
+    merchant: row.merchant_id as MerchantId,
+    operationId: row.id as OperationId,
+    kind: row.kind as OperationKind,
+    amount: row.amount,
+    currency: row.currency,
+    createdAt: toDate(row.created_at),
+  };
 }
 
 function refusalOf({ facts }: Payment, error: ConstraintViolationError): Error {

@@ -1,4 +1,5 @@
 import type { Generated, Selectable } from "kysely";
+import type { AuditTables } from "../audit/audit-rows";
 import type { HintTables } from "../gateway-events/hint-tables";
 import type { WebhookTables } from "../webhooks/webhook-tables";
 
@@ -6,13 +7,15 @@ import type { WebhookTables } from "../webhooks/webhook-tables";
  * The rows of both SQL stores. Whole numbers are bigint on both, times are milliseconds since 1970, JSON is text:
  * so the same query compares and sorts the same way in SQLite and PostgreSQL.
  */
-export interface Tables extends WebhookTables, HintTables {
+export interface Tables extends WebhookTables, HintTables, AuditTables {
   payments: PaymentTable;
   operations: OperationTable;
   events: EventTable;
   public_events: PublicEventTable;
   api_keys: ApiKeyTable;
+  console_sessions: ConsoleSessionTable;
   merchant_accounts: MerchantAccountTable;
+  gateway_accounts: GatewayAccountTable;
   schema_migrations: { version: bigint; applied_at: bigint };
 }
 
@@ -31,11 +34,14 @@ export interface PaymentTable {
   captured: Generated<bigint>;
   refunded: Generated<bigint>;
   payment_method: string;
+  return_url: string | null;
   reference: string | null;
   metadata: string;
   /** Null: the common one. */
   gateway_account: string | null;
   authorization_reference: string | null;
+  /** While the customer has to act. */
+  action_url: string | null;
   created_at: bigint;
   authorized_at: bigint | null;
   expires_at: bigint;
@@ -67,9 +73,12 @@ export interface OperationTable {
   first_sent_at: bigint | null;
   asked_at: bigint | null;
   due_at: bigint | null;
+  decides_by: bigint | null;
   settled_at: bigint | null;
   settled_sequence: bigint | null;
   corrected_sequence: bigint | null;
+  /** In which trace it began; written with its first row, and never read into a payment. */
+  trace_context: Generated<string | null>;
 }
 
 export interface EventTable {
@@ -91,6 +100,8 @@ export interface PublicEventTable {
   at: bigint;
   sequence: bigint | null;
   content: string;
+  /** In which trace it was told. */
+  trace_context: Generated<string | null>;
 }
 
 export interface ApiKeyTable {
@@ -102,6 +113,15 @@ export interface ApiKeyTable {
   secret_hash: string;
   created_at: bigint;
   revoked_at: bigint | null;
+  last_used_at: bigint | null;
+}
+
+/** Who is signed in to the console, by the hash of what their browser keeps. */
+export interface ConsoleSessionTable {
+  id_hash: string;
+  key_id: string;
+  created_at: bigint;
+  expires_at: bigint;
 }
 
 export interface MerchantAccountTable {
@@ -110,8 +130,16 @@ export interface MerchantAccountTable {
   set_at: bigint;
 }
 
+/** Each account that a merchant has had, until it is forgotten. */
+export interface GatewayAccountTable {
+  account: string;
+  sealed_key: string | null;
+  sealed_webhook_secrets: string | null;
+  known_since: bigint;
+}
+
 export type PaymentRow = Selectable<PaymentTable>;
-export type OperationRow = Selectable<OperationTable>;
+export type OperationRow = Omit<Selectable<OperationTable>, "trace_context">;
 export type EventRow = Selectable<EventTable>;
-export type PublicEventRow = Selectable<PublicEventTable>;
+export type PublicEventRow = Omit<Selectable<PublicEventTable>, "trace_context">;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

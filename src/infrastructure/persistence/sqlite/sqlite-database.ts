@@ -1,12 +1,16 @@
 import { realpathSync, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { CompiledQuery, SqliteAdapter, SqliteQueryCompiler } from "kysely";
+import type { CompiledQuery } from "kysely";
+import { SqliteAdapter, SqliteQueryCompiler } from "kysely";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import { StoreUnavailableError } from "../../../application/ports/payment-repository";
+import { insertEntry } from "../audit/audit-rows";
 import { queryBuilder, type SqlDatabase } from "../sql/sql-database";
 import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
 import { isBusy, translateSqliteError } from "./sqlite-errors";
 import { makeWritableFile } from "./sqlite-file";
 import { assertLogIsWhole, hasLog, SqliteCommitMark, type LostLog } from "./sqlite-commit-mark";
+import { LONG_TRIAL, SMALL_TRIAL, TRIAL_TABLE } from "./sqlite-write-trials";
 import { GroupCommit, type Membership } from "./sqlite-group-commit";
 import { WriteReadiness } from "../write-readiness";
 
@@ -23,18 +27,6 @@ export interface SqliteOptions {
   readonly acceptLostLog?: boolean;
 }
 
-/** Made by the first trial: a file that nobody asks has no such table. */
-const TRIAL_TABLE =
-  "CREATE TABLE IF NOT EXISTS holdfast_write_trials (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, room BLOB) STRICT";
-const SMALL_TRIAL = CompiledQuery.raw(
-  `INSERT INTO holdfast_write_trials VALUES (1, 1, NULL) ON CONFLICT (id) DO UPDATE SET written = written + 1`,
-);
-/** Several times what a payment writes. Random: SQLite does not write again what is there already. */
-const LONG_TRIAL = CompiledQuery.raw(
-  `INSERT INTO holdfast_write_trials VALUES (2, 1, randomblob(65536))
-    ON CONFLICT (id) DO UPDATE SET written = written + 1, room = excluded.room`,
-);
-
 /**
  * One connection to one file, used synchronously: what runs in `transaction` meets nobody else of this process.
  * Survives the death of process and machine: a commit returns when it is on the disk (WAL, `synchronous=FULL`).
@@ -48,10 +40,11 @@ export class SqliteDatabase implements SqlDatabase {
   private readonly commits = new GroupCommit({
     run: (query) => this.run(query),
     isInTransaction: () => this.connection.isTransaction,
-    onCommitting: () => {
+    onCommitting: (writes) => {
       const commits = this.guarded(() => this.mark.next());
       return () => {
         this.mark.committed(commits);
+        this.onCommit?.(writes);
         this.readiness.succeeded();
       };
     },
@@ -60,6 +53,9 @@ export class SqliteDatabase implements SqlDatabase {
     small: () => this.tryToWrite(SMALL_TRIAL),
     long: () => this.tryToWrite(LONG_TRIAL),
   });
+
+  /** Told how many writes each commit has made durable. */
+  onCommit: ((writes: number) => void) | undefined;
 
   private constructor(
     private readonly connection: DatabaseSync,
@@ -96,6 +92,17 @@ export class SqliteDatabase implements SqlDatabase {
     if (WRITING.has(query.query.kind)) return this.written(query);
     while (this.commits.isUnderway) await this.commits.over();
     return this.all(query);
+  }
+
+  async acted<Row>(query: CompiledQuery<Row>, entry: AuditEntry | undefined): Promise<readonly Row[]> {
+    return this.written(query, (rows) => {
+      if (rows.length > 0) this.keep(entry);
+    });
+  }
+
+  /** Inside a transaction: what it tells of is written with it. */
+  keep(entry: AuditEntry | undefined): void {
+    if (entry !== undefined) this.run(insertEntry(this.queries, entry));
   }
 
   /** The same at once: inside a transaction there is nothing to wait for. */
@@ -181,10 +188,14 @@ export class SqliteDatabase implements SqlDatabase {
     this.mark.close();
   }
 
-  private async written<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]> {
+  private async written<Row>(
+    query: CompiledQuery<Row>,
+    andThen: (rows: readonly Row[]) => void = () => {},
+  ): Promise<readonly Row[]> {
     let rows: readonly Row[] = [];
     await this.transaction(() => {
       rows = this.all(query);
+      andThen(rows);
       return true;
     });
     return rows;
@@ -228,7 +239,11 @@ function connect(path: string, acceptLostLog: boolean): { connection: DatabaseSy
   const connection = new DatabaseSync(path);
   let mark: SqliteCommitMark | undefined;
   try {
-    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL`);
+    // What a member of a group could undo is kept in memory: in a file, which has no part in durability, it is most of
+    // what a group writes.
+    connection.exec(
+      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY`,
+    );
     mark = SqliteCommitMark.open(connection, file, hadLog, acceptLostLog);
     // Reopening a WAL file silently gives synchronous=NORMAL, which may lose what was acknowledged.
     for (const [pragma, value, readBack] of [

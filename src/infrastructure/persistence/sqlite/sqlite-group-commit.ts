@@ -7,7 +7,7 @@ export interface GroupConnection {
   /** False when SQLite has ended the transaction by itself, as it does when the disk is full. */
   isInTransaction(): boolean;
   /** On the line before the commit; a part of it. Returns what to do once it is on the disk, before anybody is told. */
-  onCommitting(): () => void;
+  onCommitting(writes: number): () => void;
 }
 
 /** One who writes. Whatever becomes of it is true when `settled` has resolved, and not before. */
@@ -79,6 +79,7 @@ export class GroupCommit {
     return {
       settled: group.settled,
       keep: () => {
+        group.writes += 1;
         try {
           if (!isFirst) connection.run(RELEASE);
           leave();
@@ -108,7 +109,7 @@ export class GroupCommit {
     if (this.group !== group || !group.isDue || group.isEntered) return;
     let isCommitting = false;
     try {
-      const onCommitted = this.connection.onCommitting();
+      const onCommitted = this.connection.onCommitting(group.writes);
       isCommitting = true;
       this.connection.run(COMMIT);
       onCommitted();
@@ -143,6 +144,8 @@ export class GroupCommit {
 class Group {
   /** The round in which it began is over. */
   isDue = false;
+  /** How many of its members have kept what they wrote. */
+  writes = 0;
   /** One of its members is still writing. */
   isEntered = false;
   succeed!: () => void;

@@ -1,12 +1,19 @@
 import { sql } from "kysely";
 import type { GatewayHint } from "../../../application/ports/gateway-events/gateway-hint";
 import type { ClaimedHint, HintClaim, NextTry } from "../../../application/ports/gateway-events/hint-store";
-import { byReference, claimedColumns, SqlHintStore, toClaimedHint } from "../gateway-events/sql-hint-store";
+import {
+  byReference,
+  claimedColumns,
+  COMMON,
+  SqlHintStore,
+  toClaimedHint,
+} from "../gateway-events/sql-hint-store";
 import { toMs } from "../sql/payment-rows";
 import { PreparedQuery } from "../sql/prepared-query";
 import type { SqliteDatabase } from "./sqlite-database";
 
 interface RenewArgs {
+  readonly account: string;
   readonly reference: string;
   readonly labelled: string | null;
   readonly now: bigint;
@@ -19,7 +26,7 @@ interface RenewArgs {
  * Not for several servers at once: those share PostgreSQL.
  */
 export class SqliteHintStore extends SqlHintStore {
-  private readonly remember: PreparedQuery<{ id: string; now: bigint }, never>;
+  private readonly remember: PreparedQuery<{ account: string; id: string; now: bigint }, never>;
   private readonly renew: PreparedQuery<RenewArgs, never>;
 
   constructor(
@@ -30,15 +37,16 @@ export class SqliteHintStore extends SqlHintStore {
     const db = sqlite.queries;
     this.remember = new PreparedQuery((arg) => ({
       compile: () =>
-        sql<never>`INSERT INTO gateway_events_seen (id, seen_at) VALUES (${arg("id")}, ${arg("now")})
+        sql<never>`INSERT INTO gateway_events_seen (account, id, seen_at)
+          VALUES (${arg("account")}, ${arg("id")}, ${arg("now")})
           ON CONFLICT DO NOTHING`.compile(db),
     }));
     this.renew = new PreparedQuery((arg) => ({
       compile: () =>
         sql<never>`INSERT INTO gateway_hints
-            (reference, labelled, revision, received_at, due_at, attempts, claimed_by, claimed_until)
-          VALUES (${arg("reference")}, ${arg("labelled")}, 1, ${arg("now")}, ${arg("now")}, 0, NULL, 0)
-          ON CONFLICT (reference) DO UPDATE SET labelled = coalesce(excluded.labelled, labelled),
+            (account, reference, labelled, revision, received_at, due_at, attempts, claimed_by, claimed_until)
+          VALUES (${arg("account")}, ${arg("reference")}, ${arg("labelled")}, 1, ${arg("now")}, ${arg("now")}, 0, NULL, 0)
+          ON CONFLICT (account, reference) DO UPDATE SET labelled = coalesce(excluded.labelled, labelled),
             revision = revision + 1, received_at = excluded.received_at, due_at = excluded.due_at, attempts = 0`.compile(
           db,
         ),
@@ -49,7 +57,9 @@ export class SqliteHintStore extends SqlHintStore {
     const now = toMs(at);
     let fresh: readonly GatewayHint[] = [];
     await this.sqlite.transaction(() => {
-      fresh = hints.filter(({ eventId: id }) => this.sqlite.run(this.remember.with({ id, now })) > 0);
+      fresh = hints.filter(
+        ({ account = COMMON, eventId: id }) => this.sqlite.run(this.remember.with({ account, id, now })) > 0,
+      );
       for (const hint of byReference(fresh)) this.sqlite.run(this.renew.with({ ...hint, now }));
       return fresh.length > 0;
     });
@@ -73,9 +83,13 @@ export class SqliteHintStore extends SqlHintStore {
     await this.sqlite.transaction(() => {
       claimed = this.sqlite.all(due).map(toClaimedHint);
       const loan = { claimed_by: owner, claimed_until: clock + BigInt(leaseMs) };
-      for (const { reference } of claimed)
+      for (const { account = COMMON, reference } of claimed)
         this.sqlite.run(
-          db.updateTable("gateway_hints").set(loan).where("reference", "=", reference).compile(),
+          db
+            .updateTable("gateway_hints")
+            .set(loan)
+            .where((eb) => eb.and({ account, reference }))
+            .compile(),
         );
       return claimed.length > 0;
     });
@@ -83,10 +97,10 @@ export class SqliteHintStore extends SqlHintStore {
   }
 
   async settle(owner: string, hint: ClaimedHint, next: NextTry | null): Promise<void> {
-    const { reference, revision } = hint;
+    const { account = COMMON, reference, revision } = hint;
     const db = this.sqlite.queries;
     const same = BigInt(revision);
-    const lent = { reference, claimed_by: owner };
+    const lent = { account, reference, claimed_by: owner };
     const over = { claimed_by: null, claimed_until: 0n };
     const dropped = db
       .deleteFrom("gateway_hints")

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { publicEventColumns, type WrittenPublicEventRow } from "../events/public-event-rows";
+import { publicEventWritten, type Traced, type WrittenPublicEventRow } from "../events/public-event-rows";
 import {
   eventColumns,
   operationChanging,
-  operationColumns,
+  operationWritten,
   paymentChanging,
   paymentColumns,
 } from "../sql/columns";
@@ -21,7 +21,7 @@ import type { EventRow, OperationRow } from "../sql/tables";
 export class SqlitePaymentRepository extends SqlPaymentRepository {
   private readonly insertPayment: PreparedQuery<WrittenPaymentRow, never>;
   private readonly updatePayment: PreparedQuery<WrittenPaymentRow & { readonly expected: bigint }, never>;
-  private readonly writeOperation: PreparedQuery<OperationRow, never>;
+  private readonly writeOperation: PreparedQuery<OperationRow & Traced, never>;
   private readonly insertEvent: PreparedQuery<EventRow, never>;
   private readonly insertPublicEvent: PreparedQuery<WrittenPublicEventRow, never>;
 
@@ -45,7 +45,7 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
     this.writeOperation = new PreparedQuery((arg) =>
       db
         .insertInto("operations")
-        .values(valuesOf<OperationRow>(operationColumns, arg))
+        .values(valuesOf<OperationRow & Traced>(operationWritten, arg))
         .onConflict((conflict) =>
           conflict
             .column("id")
@@ -63,7 +63,7 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
       db
         .insertInto("public_events")
         .values({
-          ...valuesOf<WrittenPublicEventRow>(publicEventColumns, arg),
+          ...valuesOf<WrittenPublicEventRow>(publicEventWritten, arg),
           sequence: sql<bigint>`(SELECT coalesce(max(sequence), 0) + 1 FROM public_events WHERE payment_id = ${arg("payment_id")})`,
         })
         .$castTo<never>(),
@@ -76,7 +76,7 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
   }
 
   protected async write(change: PaymentChange): Promise<boolean> {
-    const { payment, expectedVersion, operations, events, publicEvents } = change;
+    const { payment, expectedVersion, operations, events, publicEvents, entry } = change;
     return this.sqlite.transaction(() => {
       const written =
         expectedVersion === "new"
@@ -86,6 +86,7 @@ export class SqlitePaymentRepository extends SqlPaymentRepository {
       for (const operation of operations) this.sqlite.run(this.writeOperation.with(operation));
       for (const event of events) this.sqlite.run(this.insertEvent.with(event));
       for (const event of publicEvents) this.sqlite.run(this.insertPublicEvent.with(event));
+      this.sqlite.keep(entry);
       return true;
     });
   }

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
+import type { AuditEntry } from "../../../application/ports/audit/audit-trail";
 import type {
+  ChangeOptions,
   EndpointChange,
+  EndpointQuery,
   Listener,
   StoredSecret,
   WebhookEndpointStore,
 } from "../../../application/ports/events/webhook-endpoint-store";
-import type { WebhookPageQuery } from "../../../application/ports/events/webhook-store";
 import type { Page } from "../../../application/ports/payment-repository";
 import type { MerchantId } from "../../../domain/identifiers";
 import type { WebhookEndpoint, WebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
@@ -23,16 +25,26 @@ export abstract class SqlWebhookEndpoints implements WebhookEndpointStore {
     this.byId = new PreparedQuery((arg) => this.there().where("id", "=", arg("id")));
   }
 
-  abstract create(endpoint: WebhookEndpoint, startsAfter: number, limit: number): Promise<boolean>;
+  abstract create(
+    endpoint: WebhookEndpoint,
+    startsAfter: number,
+    limit: number,
+    entry?: AuditEntry,
+  ): Promise<boolean>;
 
   async find(id: WebhookEndpointId): Promise<WebhookEndpoint | null> {
     const [row] = await this.database.rows(this.byId.with({ id }));
     return row === undefined ? null : toEndpoint(row);
   }
 
-  async list(merchant: MerchantId, { limit, cursor }: WebhookPageQuery): Promise<Page<WebhookEndpoint>> {
+  async list(
+    merchant: MerchantId | null,
+    { limit, cursor, disabled }: EndpointQuery,
+  ): Promise<Page<WebhookEndpoint>> {
     const after = cursor === undefined ? "" : readIdCursor(cursor);
-    const found = this.there().where("merchant_id", "=", merchant).where("id", ">", after).orderBy("id");
+    let found = this.there().where("id", ">", after).orderBy("id");
+    if (merchant !== null) found = found.where("merchant_id", "=", merchant);
+    if (disabled === true) found = found.where("disabled_at", "is not", null);
     const rows = await this.database.rows(found.limit(limit + 1).compile(), "list");
     return idPage(rows.map(toEndpoint), limit);
   }
@@ -40,7 +52,7 @@ export abstract class SqlWebhookEndpoints implements WebhookEndpointStore {
   async change(
     id: WebhookEndpointId,
     change: EndpointChange,
-    ifSecret?: string,
+    { ifSecret, entry }: ChangeOptions = {},
   ): Promise<WebhookEndpoint | null> {
     let changed = this.database.queries
       .updateTable("webhook_endpoints")
@@ -48,18 +60,18 @@ export abstract class SqlWebhookEndpoints implements WebhookEndpointStore {
       .where("id", "=", id)
       .where("deleted_at", "is", null);
     if (ifSecret !== undefined) changed = changed.where("secret", "=", ifSecret);
-    const [row] = await this.database.rows(changed.returning(endpointColumns).compile());
+    const [row] = await this.database.acted(changed.returning(endpointColumns).compile(), entry);
     return row === undefined ? null : toEndpoint(row);
   }
 
-  async delete(id: WebhookEndpointId, at: Date): Promise<boolean> {
+  async delete(id: WebhookEndpointId, at: Date, entry?: AuditEntry): Promise<boolean> {
     const deleted = this.database.queries
       .updateTable("webhook_endpoints")
       .set({ deleted_at: toMs(at), secret: "", previous_secret: null, previous_until: null })
       .where("id", "=", id)
       .where("deleted_at", "is", null)
       .returning("id");
-    return (await this.database.rows(deleted.compile())).length > 0;
+    return (await this.database.acted(deleted.compile(), entry)).length > 0;
   }
 
   async countDisabled(): Promise<number> {

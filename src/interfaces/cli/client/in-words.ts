@@ -14,6 +14,7 @@ export interface WirePayment {
   readonly createdAt: string;
   /** Servers of before have none. */
   readonly disputes?: readonly WireDispute[];
+  readonly nextAction?: { readonly url: string; readonly expiresAt: string };
 }
 
 interface WireDispute {
@@ -49,11 +50,14 @@ export function amountText(
 }
 
 export function paymentText(payment: WirePayment): string {
-  const { id, status, amount, amountCaptured, amountRefunded, reference, expiresAt } = payment;
+  const { id, status, amount, amountCaptured, amountRefunded, reference, expiresAt, nextAction } = payment;
   const lines = [`payment ${id}: ${status}, ${amountText(amount, payment)}`];
   if (amountCaptured > 0) lines.push(`captured ${amountText(amountCaptured, payment)}`);
   if (amountRefunded > 0) lines.push(`refunded ${amountText(amountRefunded, payment)}`);
   if (status === "authorized") lines.push(`can be captured until ${expiresAt}`);
+  if (nextAction !== undefined) {
+    lines.push(`send the customer to ${nextAction.url}, until ${nextAction.expiresAt}`);
+  }
   if (reference !== null) lines.push(`reference ${reference}`);
   for (const dispute of payment.disputes ?? []) lines.push(disputeText(dispute, payment));
   return lines.join("\n  ");

@@ -36,6 +36,14 @@ export async function move(context: CommandContext, command: MovementCommand): P
   const note = replayed ? " (stored answer: nothing was done now)" : "";
   output.result({ idempotencyKey: key, replayed, ...body }, command.inWords(body) + note);
   if (status === 202) {
-    throw new OutcomeUnknownError(`the gateway has not confirmed the outcome yet; ${again}`);
+    const what = isPending(body)
+      ? "the gateway has taken the order and decides later"
+      : "the gateway has not confirmed the outcome yet";
+    throw new OutcomeUnknownError(`${what}; ${again}`);
   }
+}
+
+/** The movement stands beside the payment, under its own name. */
+function isPending(body: ServerAnswer["body"]): boolean {
+  return Object.values(body).some((part) => (part as { status?: unknown } | null)?.status === "pending");
 }

@@ -11,6 +11,8 @@ export interface ServerAddress {
   readonly waitSeconds: number | null;
   /** Who said so. */
   readonly waitSource: string;
+  /** Why something is done, for the audit. */
+  readonly reason: string | null;
 }
 
 export interface ServerAnswer {
@@ -66,7 +68,7 @@ export class ServerClient {
     path: string,
     { headers = {}, body, signal }: { headers?: Record<string, string>; body?: string; signal?: AbortSignal },
   ): Promise<ServerAnswer> {
-    const { url, apiKey } = this.address;
+    const { url, apiKey, reason: why } = this.address;
     const inTime = AbortSignal.timeout(ANSWER_WITHIN_MS);
     let answer: Response;
     let text: string;
@@ -76,6 +78,7 @@ export class ServerClient {
         headers: {
           Accept: "application/json",
           ...headers,
+          ...(why === null || method === "GET" ? {} : { "Holdfast-Reason": encodeURIComponent(why) }),
           ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
         },
         // Whoever is sent elsewhere would show the key there, too.

@@ -96,6 +96,7 @@ function kindOf({ status, code, outcome }: ServerProblem): ServerRefusal["code"]
   // Of a store that fails: what was asked for may be stored, and is found by its key.
   if (code === "service_unavailable" && outcome === "unknown") return "try_again";
   if (code === "secrets_key_missing" || code === "secrets_key_wrong") return "bad_configuration";
+  if (code === "gateway_access_refused") return "bad_configuration";
   if (status === 400) return "usage";
   return status >= 500 ? "service_unavailable" : "refused";
 }

@@ -1,7 +1,10 @@
 import { Command } from "commander";
 import type { CommandContext } from "../cli";
 import { amountText, paymentText, type WirePayment } from "../client/in-words";
+import { pastInstant } from "../client/instant-option";
 import { ServerClient } from "../client/server-client";
+import { ServerRefusal } from "../client/server-errors";
+import { exitStatus, UsageError } from "../exit-status";
 import { table } from "../output";
 
 interface WireObservation {
@@ -22,10 +25,13 @@ interface WireObservation {
 interface WireObserved {
   readonly operations: readonly WireObservation[];
   readonly payment: WirePayment;
+  readonly picture: { readonly answer: string; readonly reason?: string } | null;
   readonly nextCursor: string | null;
 }
 
 interface WireCaughtUp {
+  readonly account: string | null;
+  readonly unread?: string;
   readonly events: number;
   readonly accepted: number;
   readonly nextCursor: string | null;
@@ -52,35 +58,70 @@ export function gatewayCommand(context: CommandContext): Command {
       if (operations.some(({ result }) => result === "in_review")) {
         output.note("operations that contradict the gateway wait for a decision: see holdfast review list");
       }
+      if (body.picture?.answer === "unknown") {
+        output.warn(
+          `the gateway did not show the payment as a whole (${body.picture.reason}): what others did there, and disputes, were ` +
+            "not compared; repeat the command",
+        );
+        context.end(exitStatus.unavailable);
+      }
     });
   gateway
     .command("catch-up")
     .description(
-      "read the gateway's own list of events since a time, and ask it about their payments; serve does this continuously",
+      "read the gateway's own lists of events since a time, and ask it about their payments; serve does this continuously",
     )
     .requiredOption("--since <time>", "ISO 8601 with an offset or Z; Stripe keeps events for 30 days")
     .addHelpText("after", "\nExample:\n  $ holdfast gateway catch-up --since 2026-03-01T00:00:00Z\n")
-    .action(async ({ since }: { since: string }) => {
+    .action(async (given: { since: string }) => {
+      const since = pastInstant("--since", given.since, new Date());
       const server = new ServerClient(context.configured().server());
-      const read = await readEvents(server, since);
+      const read = await readEvents(server, since).catch((error: unknown) => {
+        throw isWithoutEvents(error) ? new UsageError(WITHOUT_EVENTS) : error;
+      });
       const words = `${read.accepted} of ${read.events} events were new; the server asks about their payments now`;
-      context.output().result({ since, ...read }, words);
+      const output = context.output();
+      output.result({ since, ...read }, words);
+      if (Date.parse(since) < Date.now() - STRIPE_KEEPS_MS)
+        output.warn(
+          "Stripe keeps events for 30 days: older ones are in no list, and were not read. Compare payments of that time one " +
+            "by one, with holdfast gateway observe <payment>",
+        );
+      if (read.unread.length === 0) return;
+      for (const { account, reason } of read.unread)
+        output.warn(`the list of ${account} could not be read: ${reason}`);
+      context.end(exitStatus.unavailable);
     });
   return gateway;
 }
 
-/** Page by page, as far as the gateway's list goes. */
-async function readEvents(
-  server: ServerClient,
-  since: string,
-): Promise<{ readonly events: number; readonly accepted: number }> {
-  const read = { events: 0, accepted: 0 };
+/** Only Stripe has lists of events. */
+const STRIPE_KEEPS_MS = 30 * 24 * 3_600_000;
+
+const WITHOUT_EVENTS =
+  "the server's gateway keeps no list of events, so there is nothing to catch up with: only stripe: has one";
+
+function isWithoutEvents(error: unknown): boolean {
+  return error instanceof ServerRefusal && error.problem.code === "route_not_found";
+}
+
+interface EventsRead {
+  events: number;
+  accepted: number;
+  /** Accounts of merchants whose lists could not be read. */
+  readonly unread: { readonly account: string | null; readonly reason: string }[];
+}
+
+/** Page by page, as far as the gateway's lists go. */
+async function readEvents(server: ServerClient, since: string): Promise<EventsRead> {
+  const read: EventsRead = { events: 0, accepted: 0, unread: [] };
   for (let cursor: string | null = null; ;) {
     const { body } = await server.post("/gateway/catch-up", {
       since,
       ...(cursor === null ? {} : { cursor }),
     });
-    const { events, accepted, nextCursor } = body as unknown as WireCaughtUp;
+    const { account, events, accepted, unread, nextCursor } = body as unknown as WireCaughtUp;
+    if (unread !== undefined) read.unread.push({ account, reason: unread });
     read.events += events;
     read.accepted += accepted;
     if (nextCursor === null) return read;
@@ -91,13 +132,16 @@ async function readEvents(
 /** As many requests as it takes. What one of them did not ask about, another one did. */
 async function observeAll(server: ServerClient, path: string): Promise<WireObserved> {
   const asked = new Map<string, WireObservation>();
+  let failed: WireObserved["picture"] = null;
   for (let cursor = ""; ;) {
     const answer = await server.post(cursor === "" ? path : `${path}?cursor=${cursor}`, {});
-    const { payment, operations, nextCursor } = answer.body as unknown as WireObserved;
+    const { payment, operations, picture, nextCursor } = answer.body as unknown as WireObserved;
+    failed = picture?.answer === "unknown" ? picture : failed;
     for (const one of operations) {
       if (one.notAsked === null || !asked.has(one.operationId)) asked.set(one.operationId, one);
     }
-    if (nextCursor === null) return { operations: [...asked.values()], payment, nextCursor };
+    if (nextCursor === null)
+      return { operations: [...asked.values()], payment, picture: failed ?? picture, nextCursor };
     cursor = nextCursor;
   }
 }

@@ -4,6 +4,7 @@ import { InvalidValueError } from "../../../domain/payment/errors";
 import { parseMerchantId, type MerchantId } from "../../../domain/identifiers";
 import type { CommandContext } from "../cli";
 import { UsageError } from "../exit-status";
+import { localAct } from "../local-act";
 import { table } from "../output";
 
 export function keysCommand(context: CommandContext): Command {
@@ -22,7 +23,10 @@ export function keysCommand(context: CommandContext): Command {
       const { key, secret } = await context
         .configured()
         .withStore("new-key", ({ apiKeys }) =>
-          apiKeys.create({ merchant, operator: wish.operator === true, name: wish.name ?? null }),
+          apiKeys.create(
+            { merchant, operator: wish.operator === true, name: wish.name ?? null },
+            localAct(context.reason()),
+          ),
         );
       const output = context.output();
       output.result({ ...shown(key), secret }, secret);
@@ -41,7 +45,7 @@ export function keysCommand(context: CommandContext): Command {
         .result(
           found.map(shown),
           table([
-            ["ID", "MERCHANT", "RIGHTS", "NAME", "SECRET", "CREATED", "REVOKED"],
+            ["ID", "MERCHANT", "RIGHTS", "NAME", "SECRET", "CREATED", "LAST USED", "REVOKED"],
             ...found.map((key) => [
               key.id,
               key.merchant,
@@ -49,6 +53,7 @@ export function keysCommand(context: CommandContext): Command {
               key.name ?? "-",
               `${key.prefix}…`,
               key.createdAt.toISOString(),
+              key.lastUsedAt?.toISOString() ?? "-",
               key.revokedAt?.toISOString() ?? "-",
             ]),
           ]),
@@ -62,7 +67,7 @@ export function keysCommand(context: CommandContext): Command {
     .action(async (id: string) => {
       const key = await context
         .configured()
-        .withStore("keys", ({ apiKeys }) => apiKeys.revoke(id.toLowerCase()));
+        .withStore("keys", ({ apiKeys }) => apiKeys.revoke(id.toLowerCase(), localAct(context.reason())));
       if (key === null) throw new UsageError(`there is no key ${id}: see holdfast keys list`);
       context.output().result(shown(key), `revoked ${key.id} of merchant ${key.merchant}`);
     });
@@ -78,6 +83,6 @@ function merchantOf(text: string): MerchantId {
   }
 }
 
-function shown({ id, merchant, operator, name, prefix, createdAt, revokedAt }: ApiKey) {
-  return { id, merchant, operator, name, prefix, createdAt, revokedAt };
+function shown({ id, merchant, operator, name, prefix, createdAt, revokedAt, lastUsedAt }: ApiKey) {
+  return { id, merchant, operator, name, prefix, createdAt, revokedAt, lastUsedAt };
 }

@@ -1,9 +1,11 @@
 import { Command } from "commander";
+import type { Done } from "../../../application/audit/act";
 import type { BreakOutcome, InspectedLock } from "../../../application/ports/lock-inspector";
 import { describeHolder } from "../../../application/ports/lock-errors";
 import type { CommandContext } from "../cli";
 import type { LockHolder } from "../../../application/ports/lock-provider";
 import { UsageError } from "../exit-status";
+import { localAct } from "../local-act";
 import { table } from "../output";
 
 /** What was free for less may be taken again at any moment. */
@@ -80,9 +82,15 @@ export function locksCommand(context: CommandContext): Command {
       "\nIf that holder is still alive, two processes then hold the lock.\n\nExample:\n  $ holdfast locks break task:nightly --if-held-by web-2:4711:9f0c\n",
     )
     .action(async (id: string, { ifHeldBy }: { ifHeldBy: string }) => {
-      const outcome = await context
-        .configured()
-        .withLockInspector((inspector) => inspector.break(id, ifHeldBy));
+      const outcome = await context.configured().withLockInspector(async (inspector) => {
+        const lock = await inspector.show(id);
+        const isHeld = lock !== null && lock.state !== "free" && lock.holder?.ownerId === ifHeldBy;
+        // Before: a break of which there is no entry could be one that ended in between.
+        if (isHeld) await note(context, { kind: "lock.breaking", subject: id, details: { ifHeldBy } });
+        return inspector.break(id, ifHeldBy);
+      });
+      if (outcome.outcome === "broken")
+        await note(context, { kind: "lock.broken", subject: id, details: { ifHeldBy } });
       tellBreak(context, id, outcome);
     });
   locks
@@ -96,6 +104,20 @@ export function locksCommand(context: CommandContext): Command {
       context.output().result({ swept }, swept.length === 0 ? "nothing to sweep" : swept.join("\n"));
     });
   return locks;
+}
+
+/** Locks have no transaction with the store, and are broken when it does not answer, too: the audit line is beside them. */
+async function note(context: CommandContext, done: Done): Promise<void> {
+  try {
+    await context.configured().noteAct(localAct(context.reason()), done);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context
+      .output()
+      .warn(
+        `the store's audit has no entry ${done.kind} (${why}); the lock's own audit line is written all the same`,
+      );
+  }
 }
 
 /** The lock is as it was. */

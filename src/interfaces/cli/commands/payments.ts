@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { captureBatch } from "../batch/capture-batch";
 import type { CommandContext } from "../cli";
 import {
   amountText,
@@ -22,13 +23,18 @@ interface MovementOptions {
   readonly idempotencyKey?: string;
 }
 
+interface BatchOptions {
+  readonly batch?: string;
+  readonly failed?: string;
+}
+
 /** `payments`: a client of a running server. */
 export function paymentsCommand(context: CommandContext): Command {
   const payments = new Command("payments").description(
     "authorize, capture, void, refund and show payments, on a running server",
   );
   payments.addCommand(authorizeCommand(context));
-  payments.addCommand(movementCommand(context, "capture", "capture the money of an authorized payment"));
+  payments.addCommand(captureCommand(context));
   payments.addCommand(movementCommand(context, "void", "release the money of an authorized payment"));
   payments.addCommand(movementCommand(context, "refund", "return captured money, in full or in parts"));
   payments.addCommand(showCommand(context));
@@ -49,6 +55,10 @@ function authorizeCommand(context: CommandContext): Command {
       "--gateway-reference <reference>",
       "the gateway's reference for an authorization made elsewhere, for the merchant of the key",
     )
+    .option(
+      "--return-url <url>",
+      "where the customer comes back to, if the gateway sends them to a page of its own",
+    )
     .option("--reference <text>", "your own name for the payment")
     .option("--metadata <name=value...>", "entries of your own, each with a text", named)
     .option("--expires-in <seconds>", "how long the payment can be captured", seconds)
@@ -57,6 +67,7 @@ function authorizeCommand(context: CommandContext): Command {
       "after",
       "\nExamples:\n" +
         "  $ holdfast payments authorize --amount 1250 --currency EUR --payment-method tok_ok\n" +
+        "  $ holdfast payments authorize --amount 1250 --currency EUR --payment-method pm_1N2k --return-url https://shop.example\n" +
         "  $ holdfast payments authorize --gateway-reference pi_3N2k --reference order-1042\n",
     )
     .action((wish: Record<string, unknown> & { idempotencyKey?: string; gatewayReference?: string }) => {
@@ -71,37 +82,75 @@ function authorizeCommand(context: CommandContext): Command {
     });
 }
 
-function movementCommand(
-  context: CommandContext,
-  kind: "capture" | "void" | "refund",
-  description: string,
-): Command {
-  const command = new Command(kind).description(description).argument("<payment>", "the payment's id");
-  if (kind !== "void") {
-    command
-      .option("--amount <minor units>", "1250 is 12.50 EUR; default: everything that is left", minorUnits)
-      .option("--currency <code>", "must match the payment's currency");
-  }
-  return command
+/** One payment, or with `--batch` those of a file. */
+function captureCommand(context: CommandContext): Command {
+  return withPartOfAmount(new Command("capture"))
+    .description("capture the money of an authorized payment, or of many")
+    .argument("[payment]", "the payment's id")
+    .option("--batch <file>", "capture the payments of a file of JSON lines instead; - is stdin")
+    .option(
+      "--failed <file>",
+      "where --batch writes what was not captured (default: <file>.failed.jsonl beside it)",
+    )
     .addOption(keyOption())
     .addHelpText(
       "after",
-      `\nExamples:\n  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n` +
-        `  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01 --idempotency-key cli-4f0c   # once more\n`,
+      examplesOf("capture") +
+        "  $ holdfast payments capture --batch orders.jsonl\n\n" +
+        'Each line of a batch is a JSON object: {"paymentId":"019aa2b4-…","amount":1250}. Without an amount all of it is\n' +
+        "captured. Keys (idempotencyKey) are made from the lines that have none, so the same file can be run again at any time.\n",
     )
-    .action((payment: string, { idempotencyKey, ...body }: MovementOptions) =>
-      move(context, {
-        path: `/payments/${idOf(payment)}/${kind === "refund" ? "refunds" : kind}`,
-        body,
-        idempotencyKey,
-        inWords: (answer) => {
-          const { status, amount } = answer[kind] as WireOperation;
-          const money = amountText(amount, answer["payment"] as WirePayment);
-          const done = status === "succeeded" ? doneWith[kind] : `${kind} of`;
-          return `${done} ${money}${status === "succeeded" ? "" : `: ${status}`}\n${paymentIn(answer)}`;
-        },
-      }),
-    );
+    .action((payment: string | undefined, options: MovementOptions & BatchOptions) => {
+      const { batch, failed, ...ofOne } = options;
+      if (batch === undefined && payment !== undefined && failed === undefined) {
+        return moveOne(context, "capture", payment, ofOne);
+      }
+      if (batch === undefined || payment !== undefined || Object.keys(ofOne).length > 0) {
+        throw new UsageError("give a payment, with its own options, or --batch <file>, with --failed alone");
+      }
+      return captureBatch(context, { file: batch, failedFile: failed });
+    });
+}
+
+function movementCommand(context: CommandContext, kind: "void" | "refund", description: string): Command {
+  const command = new Command(kind).description(description).argument("<payment>", "the payment's id");
+  if (kind !== "void") withPartOfAmount(command);
+  return command
+    .addOption(keyOption())
+    .addHelpText("after", examplesOf(kind))
+    .action((payment: string, options: MovementOptions) => moveOne(context, kind, payment, options));
+}
+
+function withPartOfAmount(command: Command): Command {
+  return command
+    .option("--amount <minor units>", "1250 is 12.50 EUR; default: everything that is left", minorUnits)
+    .option("--currency <code>", "must match the payment's currency");
+}
+
+function examplesOf(kind: keyof typeof doneWith): string {
+  return (
+    `\nExamples:\n  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01\n` +
+    `  $ holdfast payments ${kind} 019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01 --idempotency-key cli-4f0c   # once more\n`
+  );
+}
+
+function moveOne(
+  context: CommandContext,
+  kind: keyof typeof doneWith,
+  payment: string,
+  { idempotencyKey, ...body }: MovementOptions,
+): Promise<void> {
+  return move(context, {
+    path: `/payments/${idOf(payment)}/${kind === "refund" ? "refunds" : kind}`,
+    body,
+    idempotencyKey,
+    inWords: (answer) => {
+      const { status, amount } = answer[kind] as WireOperation;
+      const money = amountText(amount, answer["payment"] as WirePayment);
+      const done = status === "succeeded" ? doneWith[kind] : `${kind} of`;
+      return `${done} ${money}${status === "succeeded" ? "" : `: ${status}`}\n${paymentIn(answer)}`;
+    },
+  });
 }
 
 function showCommand(context: CommandContext): Command {

@@ -16,8 +16,8 @@ const LOOK_EVERY_MS = 50;
 export interface CommandToRun {
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside the environment of this process. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** Beside the environment of this process; what is undefined is left out of that. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** A descriptor whose lock the command keeps alive, should this process be killed. */
   readonly inheritedFd: number | undefined;
   /** Called at once, before anything else can happen: from here on there is somebody to pass signals to. */

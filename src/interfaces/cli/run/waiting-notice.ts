@@ -1,20 +1,16 @@
 import { describeHolder } from "../../../application/ports/lock-errors";
 import type { LockEvent, LockObserver } from "../../../application/ports/lock-observer";
 import type { LockHolder } from "../../../application/ports/lock-provider";
+import { ERASE_LINE, type TerminalLine } from "../terminal-line";
 
 /** A wait that is over before anybody could read about it is not worth a line. */
 const SILENT_MS = 400;
 /** Where lines cannot be rewritten, one in ten seconds is enough. */
 const PLAIN_EVERY_MS = 10_000;
-const ERASE_LINE = "\r\x1b[2K";
 
-export interface NoticeParts {
-  /** To a terminal's line, as it is. */
-  readonly write: (text: string) => void;
+export interface NoticeParts extends TerminalLine {
   /** A line of its own. */
   readonly note: (text: string) => void;
-  /** Zero where there is no terminal whose line could be rewritten. */
-  readonly columns: () => number;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** To tell for how long the holder has been inside. */

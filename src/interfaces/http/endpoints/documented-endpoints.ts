@@ -1,8 +1,10 @@
+import { listAudit } from "./audit/list-audit";
 import type { DocumentedEndpoint } from "./endpoint";
+import { customerEndpoints, sandboxCustomerEndpoints } from "./customer/customer-endpoints";
 import { catchUpWithGateway } from "./gateway/catch-up-with-gateway";
 import { listGatewayMoves } from "./gateway/list-gateway-moves";
 import { observePayment } from "./gateway/observe-payment";
-import { receiveStripeEvent } from "./gateway/receive-stripe-event";
+import { receiveStripeAccountEvent, receiveStripeEvent } from "./gateway/receive-stripe-event";
 import { paymentEndpoints } from "./payments/payment-endpoints";
 import { reviewEndpoints } from "./reviews/review-endpoints";
 import { sandboxEndpoints } from "./sandboxes/sandbox-endpoints";
@@ -16,10 +18,14 @@ export const documentedEndpoints: readonly DocumentedEndpoint[] = [
   ...paymentEndpoints,
   ...webhookEndpoints,
   ...reviewEndpoints,
+  listAudit,
   ...sandboxEndpoints,
+  ...customerEndpoints,
+  ...sandboxCustomerEndpoints,
   listGatewayMoves,
   observePayment,
   receiveStripeEvent,
+  receiveStripeAccountEvent,
   catchUpWithGateway,
   listLocks,
   ...serviceEndpoints,

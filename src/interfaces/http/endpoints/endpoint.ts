@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { SandboxId } from "../../../application/sandboxes/sandbox-ids";
 import type { IdempotencyKey, OperationId, PaymentId } from "../../../domain/identifiers";
 import type { ToldError } from "../problems/problem-details";
+import type { ProblemPage } from "../requests/problem-page";
 import type { WebhookDeliveryId, WebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
 import type { RequestErrorCode } from "../problems/request-error";
 import type { ProblemCode } from "../problems/problem-table";
@@ -17,6 +18,7 @@ export interface PathIds {
   readonly sandboxId: SandboxId;
   readonly webhookEndpointId: WebhookEndpointId;
   readonly webhookDeliveryId: WebhookDeliveryId;
+  readonly gatewayAccount: string;
 }
 
 type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -88,6 +90,7 @@ export interface DocumentedEndpoint {
     | "Events"
     | "Webhooks"
     | "Reviews"
+    | "Audit"
     | "Sandboxes"
     | "Gateway events"
     | "Simulated gateway"
@@ -101,17 +104,27 @@ export interface DocumentedEndpoint {
   readonly queryCodes?: QueryCodes;
   /** Takes an `Idempotency-Key`, and waits for a lock (`Prefer: wait`). */
   readonly movesMoney?: boolean;
+  /** Waits for locks (`Prefer: wait`), though its keys are in the body. */
+  readonly waitsForLocks?: boolean;
+  /** What a person decides or changes by hand: takes a `Holdfast-Reason`, and leaves an entry in the audit. */
+  readonly audited?: boolean;
   /** Named by `requestSchema`. */
   readonly body?: z.ZodType;
+  /** Where that is more than the usual 64 KiB. */
+  readonly bodyLimitBytes?: number;
   /**
    * A body that the handler reads itself, because something else decides whether it is worth reading; documented only.
    * Named by `requestSchema`.
    */
   readonly unreadBody?: z.ZodType;
+  /** Default: JSON. */
+  readonly unreadBodyType?: string;
   /** That a request has to have, by name. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
   readonly answers: Answers;
   readonly problems: readonly ProblemCode[];
+  /** Where people come by a browser: its problems as HTML, for those who would rather have that. */
+  readonly problemPage?: ProblemPage;
 }
 
 /** One endpoint, whole: what is published, what is checked, and what answers. `Parts`: what it works with. */

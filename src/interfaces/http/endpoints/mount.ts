@@ -1,12 +1,15 @@
 import type { Request, RequestHandler, Response, Router } from "express";
 import { parseSandboxId } from "../../../application/sandboxes/sandbox-ids";
+import { isAccountName } from "../../../application/ports/accounts/merchant-account-store";
 import { parseOperationId, parsePaymentId, type IdempotencyKey } from "../../../domain/identifiers";
 import { parseWebhookDeliveryId, parseWebhookEndpointId } from "../../../domain/webhooks/webhook-endpoint";
 import { RequestError } from "../problems/request-error";
 import { answerJson, answerProblem, answerText } from "../requests/answer";
 import { answerStream } from "../requests/answer-stream";
+import { reasonOf } from "../requests/audit/act-behind";
 import { operatorOnly } from "../requests/authentication";
 import { idempotencyKeyOf } from "../requests/idempotency-key";
+import { keepProblemPage } from "../requests/problem-page";
 import { jsonBody } from "../requests/json-body";
 import { validBody, validQuery } from "../requests/validation";
 import { withoutUndefined } from "../requests/without-undefined";
@@ -18,6 +21,10 @@ const parsers: { readonly [Name in keyof PathIds]: (value: string) => PathIds[Na
   sandboxId: parseSandboxId,
   webhookEndpointId: parseWebhookEndpointId,
   webhookDeliveryId: parseWebhookDeliveryId,
+  gatewayAccount: (name) => {
+    if (isAccountName(name)) return name;
+    throw new RequestError("route_not_found", "There is no such route.");
+  },
 };
 
 /** What is checked before the body is read, because it comes before the body in the published table. */
@@ -68,7 +75,9 @@ function guard(router: Router, endpoints: readonly Endpoint<never>[], knowCaller
 function handlers<Parts>(one: Endpoint<Parts>, parts: Parts): RequestHandler[] {
   const names = [...one.path.matchAll(/:(\w+)/g)].map(([, name]) => name as keyof PathIds);
   const check: RequestHandler = (request, response, next) => {
+    keepProblemPage(response, one.problemPage);
     const ids = Object.fromEntries(names.map((name) => [name, parsers[name](parameter(request, name))]));
+    if (one.audited === true) reasonOf(request);
     const key = one.movesMoney === true ? idempotencyKeyOf(request) : null;
     response.locals["checked"] = { ids, key } satisfies Checked;
     next();
@@ -80,7 +89,7 @@ function handlers<Parts>(one: Endpoint<Parts>, parts: Parts): RequestHandler[] {
       one.query === undefined ? {} : withoutUndefined(validQuery(one.query, request.query, one.queryCodes));
     await send(request, response, await one.handle({ request, response, ids, key, body, query }, parts));
   };
-  return one.body === undefined ? [check, answer] : [check, jsonBody, answer];
+  return one.body === undefined ? [check, answer] : [check, jsonBody(one.bodyLimitBytes), answer];
 }
 
 function bodyOf({ body, bodyFor }: Endpoint<never>, request: Request): unknown {

@@ -12,6 +12,7 @@ export interface DocumentedExample {
 }
 
 const PAYMENT = "019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e01";
+const ANOTHER = "019aa2b4-7c00-7d3a-9c55-3f1f6b8a2e02";
 const OPERATION = "019aa2b4-7c05-7b1e-8f10-52c0f4d9a702";
 const REQUEST = "7e7c0d9a-64fb-4a49-8d4a-0e6f5f0b7c11";
 const AT = "2026-03-01T12:00:00.000Z";
@@ -116,6 +117,25 @@ export const examples = [
     body: { ...card, paymentMethod: "tok_authorize_timeout_captured" },
     status: 202,
     answer: { payment: payment({ status: "authorizing", amountCapturable: 0, authorizedAt: null }) },
+  },
+  {
+    name: "customer",
+    operationId: "authorizePayment",
+    summary: "The customer has to confirm it at a page of the gateway",
+    body: { ...card, paymentMethod: "tok_requires_action", returnUrl: "https://shop.example/orders/1042" },
+    status: 201,
+    answer: {
+      payment: payment({
+        status: "requires_action",
+        amountCapturable: 0,
+        authorizedAt: null,
+        nextAction: {
+          type: "redirect",
+          url: `http://127.0.0.1:8080/simulated-gateway/payments/${PAYMENT}?secret=Zm9yIGEgY3VzdG9tZXI`,
+          expiresAt: "2026-03-01T13:00:00.000Z",
+        },
+      }),
+    },
   },
   {
     name: "declined",
@@ -238,6 +258,38 @@ export const examples = [
     body: { amount: 1250 },
     status: 202,
     answer: captured({ status: "unknown", settledAt: null }, { status: "capturing", amountCaptured: 0 }),
+  },
+  {
+    name: "decidedLater",
+    operationId: "capturePayment",
+    summary: "The gateway takes the order and decides later",
+    body: {},
+    status: 202,
+    answer: captured({ status: "pending", settledAt: null }, { status: "capturing", amountCaptured: 0 }),
+  },
+  {
+    name: "many",
+    operationId: "capturePayments",
+    summary: "Two captures; one payment does not exist",
+    body: {
+      captures: [
+        { paymentId: PAYMENT, idempotencyKey: "order-1042", amount: 1250 },
+        { paymentId: ANOTHER, idempotencyKey: "order-1043" },
+      ],
+    },
+    status: 207,
+    answer: {
+      results: [
+        { status: 201, headers: {}, body: captured() },
+        {
+          status: 404,
+          headers: {},
+          body: problem("payment_not_found", "/captures", `There is no payment ${ANOTHER}.`, {
+            paymentId: ANOTHER,
+          }),
+        },
+      ],
+    },
   },
   {
     name: "tooLate",
@@ -392,7 +444,7 @@ export const examples = [
       "review_contradicts_gateway",
       `/reviews/${OPERATION}`,
       `The verdict not_moved on operation ${OPERATION} contradicts the gateway, which has just answered succeeded. ` +
-        "Choose another verdict, or give an overrideReason that says why the gateway is wrong.",
+        "Choose another verdict, or say why the gateway is wrong: overrideReason, on the command line --override.",
       {
         operationId: OPERATION,
         outcome: "not_moved",
@@ -478,6 +530,29 @@ export const examples = [
     ),
   },
   {
+    name: "auditedVerdict",
+    operationId: "listAudit",
+    summary: "A verdict, and who gave it",
+    status: 200,
+    answer: {
+      data: [
+        {
+          id: "019aa2b4-7c01-7d3a-9c55-3f1f6b8a2e31",
+          at: AT,
+          kind: "review.resolved",
+          actor: { type: "anyone" },
+          origin: { over: "http", address: "127.0.0.1", requestId: REQUEST },
+          reason: evidence,
+          subject: OPERATION,
+          merchant: "default",
+          paymentId: PAYMENT,
+          details: { outcome: "moved", gatewayReference: null, evidence, gateway: "succeeded" },
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  {
     name: "failedLater",
     operationId: "observePayment",
     summary: "A refund that failed after it had succeeded",
@@ -492,6 +567,7 @@ export const examples = [
         ...captured().payment,
         refunds: [operation({ status: "failed", failureCode: "refund_declined" })],
       },
+      picture: { answer: "seen" },
       nextCursor: null,
     },
   },

@@ -2,6 +2,7 @@ import type { OperationFailureCode } from "../../../domain/payment/errors";
 import { problemAnswer } from "../problems/problem-answer";
 import { problemKind, type ProblemCode } from "../problems/problem-table";
 import { documentedEndpoints } from "../endpoints/documented-endpoints";
+import { REASON_HEADER } from "../requests/audit/act-behind";
 import type { Answer, DocumentedEndpoint, HeaderName } from "../endpoints/endpoint";
 import {
   componentSchemas,
@@ -37,6 +38,24 @@ const headers: Record<HeaderName | "X-Request-Id", JsonSchema> = {
   },
 };
 
+const tags = [
+  { name: "Payments", description: "Authorize, capture, void and refund; each movement exactly once." },
+  { name: "Events", description: "A feed of what happened to payments, to be read from a cursor." },
+  { name: "Webhooks", description: "Endpoints of merchants, and what was delivered to them." },
+  {
+    name: "Reviews",
+    description: "For operators: outcomes that a person has to decide, and what the gateway shows.",
+  },
+  { name: "Audit", description: "For operators: who did what, when, from where and why." },
+  { name: "Sandboxes", description: "Worlds of payments for tests, with a clock that can be moved." },
+  { name: "Gateway events", description: "What payment gateways send, and their own lists of it." },
+  {
+    name: "Simulated gateway",
+    description: "The page on which a customer of the simulated gateway decides.",
+  },
+  { name: "Service", description: "Health, metrics, locks, and this document." },
+];
+
 /** Refusals that belong to a key for ever, so that a repetition gets them again. */
 const storedRefusals: Record<OperationFailureCode, true> = {
   authorization_declined: true,
@@ -44,6 +63,7 @@ const storedRefusals: Record<OperationFailureCode, true> = {
   void_declined: true,
   refund_declined: true,
   payment_expired: true,
+  payment_voided: true,
 };
 
 const documentedExamples: readonly DocumentedExample[] = examples;
@@ -67,16 +87,7 @@ export function openApiDocument(version: string): object {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    tags: [
-      { name: "Payments" },
-      { name: "Events" },
-      { name: "Webhooks" },
-      { name: "Reviews" },
-      { name: "Sandboxes" },
-      { name: "Gateway events" },
-      { name: "Simulated gateway" },
-      { name: "Service" },
-    ],
+    tags,
     paths,
     webhooks: documentedWebhooks(),
     components: {
@@ -103,12 +114,12 @@ function operation(endpoint: DocumentedEndpoint, schemas: Readonly<Record<string
     tags: [tag],
     summary,
     description,
-    security: access === "open" ? undefined : [{ apiKey: [] }],
+    security: access === "open" ? [] : [{ apiKey: [] }],
     parameters: parameters.length === 0 ? undefined : parameters,
     requestBody: body && {
       required: isNeeded(schemas[nameOf(body)]),
       content: {
-        "application/json": {
+        [endpoint.unreadBodyType ?? "application/json"]: {
           schema: schemaReference(body),
           examples: exampleObjects(shown, ({ body: value }) => value),
         },
@@ -128,12 +139,13 @@ function isNeeded(schema: JsonSchema | undefined): boolean {
   return schema?.["required"] !== undefined || schema?.["anyOf"] !== undefined;
 }
 
-function parametersOf({ path, query, movesMoney, requiredHeaders }: DocumentedEndpoint): object[] {
+function parametersOf(endpoint: DocumentedEndpoint): object[] {
+  const { path, query, movesMoney, waitsForLocks = movesMoney, requiredHeaders, audited } = endpoint;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
-    schema: { type: "string", format: "uuid" },
+    schema: name === "gatewayAccount" ? { type: "string" } : { type: "string", format: "uuid" },
   }));
   const { properties = {} } = query === undefined ? {} : jsonSchemaOf(query);
   const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
@@ -142,23 +154,29 @@ function parametersOf({ path, query, movesMoney, requiredHeaders }: DocumentedEn
     description,
     schema,
   }));
-  const inHeaders = [
-    {
-      name: "Idempotency-Key",
-      in: "header",
-      required: true,
-      description:
-        '1 to 255 visible ASCII characters, bare or as an RFC 8941 string: `k` and `"k"` are one key.',
-      schema: { type: "string", minLength: 1 },
-    },
-    {
-      name: "Prefer",
-      in: "header",
-      description:
-        "`wait=<seconds>`: the longest time to wait for the payment's lock. It can only shorten the wait.",
-      schema: { type: "string" },
-    },
-  ];
+  const key = {
+    name: "Idempotency-Key",
+    in: "header",
+    required: true,
+    description:
+      '1 to 255 visible ASCII characters, bare or as an RFC 8941 string: `k` and `"k"` are one key.',
+    schema: { type: "string", minLength: 1 },
+  };
+  const prefer = {
+    name: "Prefer",
+    in: "header",
+    description:
+      "`wait=<seconds>`: the longest time to wait for the payment's lock. It can only shorten the wait.",
+    schema: { type: "string" },
+  };
+  const reason = {
+    name: REASON_HEADER,
+    in: "header",
+    description:
+      "Why this is done, in your own words: up to 2000 characters, percent-encoded where they are not ASCII. It is kept in " +
+      "the audit.",
+    schema: { type: "string" },
+  };
   const ofItsOwn = Object.entries(requiredHeaders ?? {}).map(([name, description]) => ({
     name,
     in: "header",
@@ -166,7 +184,14 @@ function parametersOf({ path, query, movesMoney, requiredHeaders }: DocumentedEn
     description,
     schema: { type: "string" },
   }));
-  return [...inPath, ...inQuery, ...ofItsOwn, ...(movesMoney === true ? inHeaders : [])];
+  return [
+    ...inPath,
+    ...inQuery,
+    ...ofItsOwn,
+    ...(movesMoney === true ? [key] : []),
+    ...(waitsForLocks === true ? [prefer] : []),
+    ...(audited === true ? [reason] : []),
+  ];
 }
 
 function responseOf(status: number, answer: Answer, shown: readonly DocumentedExample[]): object {
@@ -203,17 +228,21 @@ function problemResponses(
     const response = {
       description: here.map((code) => `\`${code}\``).join(", "),
       headers: headerReferences(names.filter((name) => name !== false)),
-      content: { "application/problem+json": { schema, ...examplesAt(status, shown) } },
+      content: {
+        "application/problem+json": { schema, ...examplesAt(status, shown) },
+        ...(endpoint.problemPage !== undefined && status !== 405 && { "text/html": {} }),
+      },
     };
     return [status, response] as const;
   });
 }
 
-function problemsOfAny({ access, body, path }: DocumentedEndpoint): readonly ProblemCode[] {
+function problemsOfAny({ access, body, path, audited }: DocumentedEndpoint): readonly ProblemCode[] {
   return [
     ...(access === "open" ? [] : (["unauthorized", "service_unavailable"] as const)),
     ...(access === "operator" ? (["operator_key_required"] as const) : []),
     ...(path.includes(":") ? (["malformed_request"] as const) : []),
+    ...(audited === true ? (["invalid_request"] as const) : []),
     ...(body === undefined
       ? []
       : (["malformed_json", "unsupported_media_type", "body_too_large", "invalid_request"] as const)),

@@ -25,18 +25,19 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
           { requestId: context.requestId, problem: error.code },
           "the caller disconnected while waiting",
         );
-      } else log(logger, error, context.requestId);
+      } else logFailure(logger, error, context.requestId);
       return;
     }
     const told = toldError(isUndecodable(error) ? undecodable() : error);
     context.problem = told.code;
-    if (!told.foreseen || isOutage(error)) log(logger, error, context.requestId);
+    if (!told.foreseen || isOutage(error)) logFailure(logger, error, context.requestId);
     if (response.headersSent) response.destroy();
     else answerProblem(request, response, told);
   };
 }
 
-function log(logger: Logger, error: unknown, requestId: string): void {
+/** Of what went wrong, what an operator has to see. What a caller did wrong is told to the caller alone. */
+export function logFailure(logger: Logger, error: unknown, requestId: string): void {
   const { code, foreseen } = toldError(error);
   if (!foreseen) logger.error({ err: error, requestId }, "unexpected error");
   else if (isOutage(error)) logger.warn({ err: error, requestId, code }, "a dependency failed");

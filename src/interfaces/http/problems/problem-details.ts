@@ -22,7 +22,13 @@ import { SandboxError } from "../../../application/sandboxes/sandbox-errors";
 import { UnauthorizedError } from "../../../application/use-cases/authenticate-caller";
 import { InvalidValueError, PaymentError } from "../../../domain/payment/errors";
 import { WebhookError } from "../../../domain/webhooks/errors";
-import { problemCodeOf, problemKind, type ErrorCode, type ProblemCode } from "./problem-table";
+import {
+  PENDING_SECONDS,
+  problemCodeOf,
+  problemKind,
+  type ErrorCode,
+  type ProblemCode,
+} from "./problem-table";
 import { RequestError } from "./request-error";
 
 /** What is told of an error: nothing that is not written here leaves the process. */
@@ -97,6 +103,16 @@ export function problemDetails(error: ToldError, instance: string, requestId: st
   };
   // The members come first for the reader, and last so that no fact can take the name of one.
   return { ...members, ...error.facts, ...members };
+}
+
+/** What a program needs of it before it reads the body. */
+export function headersOfProblem({ code, replayed, facts }: ToldError) {
+  const { retryable, retryAfterSeconds: usual } = problemKind(code);
+  const retryAfterSeconds = retryable && facts["operationStatus"] === "pending" ? PENDING_SECONDS : usual;
+  return {
+    ...(replayed ? { "Idempotency-Replayed": "true" as const } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": retryAfterSeconds }),
+  };
 }
 
 /** JSON of a problem, with bigints as numbers: no amount is above 2^53. */
@@ -175,6 +191,7 @@ function toldLockError(error: LockError): ToldError {
     case "lock_timeout":
     case "lock_contended":
     case "lock_reentrancy":
+    case "lock_permits":
       return unforeseen;
   }
 }

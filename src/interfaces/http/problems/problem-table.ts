@@ -40,6 +40,8 @@ interface ToldAs<Code extends ErrorCode> {
 const LOCK_SECONDS = 1;
 /** The gateway is asked about an open operation at most every two seconds. */
 export const IN_PROGRESS_SECONDS = 2;
+/** As the gateway itself is asked: what it decides later is seldom decided within seconds. */
+export const PENDING_SECONDS = 300;
 const GATEWAY_SECONDS = 5;
 const READERS_SECONDS = 5;
 
@@ -54,6 +56,7 @@ const passing = (status: number, title: string, retryAfterSeconds?: number): Pro
 /** The one place where a code becomes a status. A code without an entry does not compile. */
 export const problemTable = {
   unauthorized: final(401, "No valid API key"),
+  form_of_another_site: final(403, "Form of another site"),
   operator_key_required: final(403, "Operator key required"),
 
   invalid_payment_id: final(400, "Not a payment id"),
@@ -89,11 +92,13 @@ export const problemTable = {
   payment_not_voidable: final(409, "Payment cannot be voided"),
   payment_not_refundable: final(409, "Payment cannot be refunded"),
   payment_expired: final(409, "Authorization expired"),
+  payment_voided: final(409, "Payment voided"),
   amount_exceeds_authorized: final(422, "Amount exceeds what is authorized"),
   amount_exceeds_captured: final(422, "Amount exceeds what is captured"),
   currency_mismatch: final(422, "Currency does not match the payment"),
   authorization_declined: final(402, "Authorization declined"),
   capture_declined: final(402, "Capture declined"),
+  capture_not_begun: passing(503, "Capture not begun", LOCK_SECONDS),
   void_declined: final(402, "Void declined"),
   refund_declined: final(402, "Refund declined"),
 
@@ -113,6 +118,7 @@ export const problemTable = {
   // Only while shutting down: to a caller that hung up nothing is told at all.
   wait_cancelled: { toldAs: "service_unavailable" },
   lock_reentrancy: { toldAs: "internal_error" },
+  lock_permits: { toldAs: "internal_error" },
   operation_not_found: final(404, "No such operation"),
   operation_not_in_review: final(409, "Operation not in review"),
   review_contradicts_payment: final(409, "Verdict contradicts the payment"),
@@ -155,6 +161,8 @@ export const problemTable = {
   sandbox_lost: passing(503, "Sandbox lost", LOCK_SECONDS),
   snapshot_store_unavailable: passing(503, "Snapshot store unavailable", IN_PROGRESS_SECONDS),
   gateway_unavailable: passing(503, "Payment gateway unavailable", GATEWAY_SECONDS),
+  // Not the caller's fault, and not by itself over: neither 4xx nor worth another try.
+  gateway_access_refused: final(502, "Payment gateway refuses access"),
   service_unavailable: passing(503, "Service unavailable"),
   // With an idempotency key it is always safe to ask again.
   internal_error: passing(500, "Internal error"),

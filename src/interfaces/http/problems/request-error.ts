@@ -1,6 +1,7 @@
 /** What can be wrong with a request before any use case sees it. */
 export type RequestErrorCode =
   | "operator_key_required"
+  | "form_of_another_site"
   | "idempotency_key_required"
   | "invalid_request"
   | "invalid_payment_id"
@@ -16,6 +17,7 @@ export type RequestErrorCode =
   | "headers_too_large"
   | "precondition_failed"
   | "request_timeout"
+  | "capture_not_begun"
   | "route_not_found"
   | "method_not_allowed";
 

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { Request, Response } from "express";
-import { problemDetails, problemJson, type ToldError } from "../problems/problem-details";
+import { headersOfProblem, problemDetails, problemJson, type ToldError } from "../problems/problem-details";
 import { problemKind } from "../problems/problem-table";
+import { problemPageFor } from "./problem-page";
 import { contextOf } from "./request-context";
 
 /** For how long the rest of a request is read before its connection is closed on it. */
@@ -13,13 +14,18 @@ export function answerJson(response: Response, status: number, body: object): vo
 }
 
 export function answerProblem(request: Request, response: Response, error: ToldError): void {
-  const { status, retryAfterSeconds } = problemKind(error.code);
-  if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", retryAfterSeconds);
-  if (error.replayed) response.setHeader("Idempotency-Replayed", "true");
+  const { status } = problemKind(error.code);
+  for (const [name, value] of Object.entries(headersOfProblem(error))) response.setHeader(name, value);
   if (status === 401) response.setHeader("WWW-Authenticate", 'Bearer realm="holdfast"');
   const { allow } = error.facts as { allow?: readonly string[] };
   if (allow !== undefined) response.setHeader("Allow", allow.join(", "));
-  const problem = problemDetails(error, pathOf(request), contextOf(response).requestId);
+  const { requestId } = contextOf(response);
+  const page = problemPageFor(request, response);
+  if (page !== undefined) {
+    answerText(response, status, "text/html; charset=utf-8", page(error, requestId));
+    return;
+  }
+  const problem = problemDetails(error, pathOf(request), requestId);
   answerText(response, status, "application/problem+json; charset=utf-8", problemJson(problem));
 }
 
@@ -56,4 +62,9 @@ export function pathOf({ originalUrl }: Request): string {
   return path
     .slice(0, 200)
     .replace(/%(?![0-9A-Fa-f]{2})|[^\w\-.~:/@!$&'()*+,;=%]/g, (char) => encodeURIComponent(char));
+}
+
+/** Where what was made now stands, as the caller sees it, wherever this API is mounted. */
+export function collectionOf(request: Request): string {
+  return pathOf(request).replace(/\/$/, "");
 }

@@ -7,14 +7,12 @@ import type { Lifecycle } from "../server/lifecycle";
 import { whileCallerWaits } from "./caller-goes";
 import { lockBudgetOf } from "./lock-budget";
 import { callerOf, contextOf } from "./request-context";
+import { RequestTime } from "./request-time";
 
 interface Waiting {
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
 }
-
-/** What is left of a request's time for its answer to arrive. */
-const ANSWER_MS = 500;
 
 /**
  * Runs what waits for a lock for the one who sent the request: as whom, for how long, and until they hang up. They are
@@ -23,31 +21,29 @@ const ANSWER_MS = 500;
 export function asCaller<T>(
   request: Request,
   response: Response,
-  { lockTimeouts, lifecycle }: Waiting,
+  waiting: Waiting,
   work: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  return whileCallerWaits(response, lifecycle, (signal) => {
-    lifecycle.assertServing();
-    const { merchant, keyId, operator } = callerOf(response);
-    // Marked, so that the payment's merchant is not shown whose key it was.
-    const mark = operator && keyId !== null ? { operator } : {};
-    const actor = { apiKey: keyId, requestId: contextOf(response).requestId, ...mark };
-    const lockTimeout = lockBudgetOf(request, lockTimeouts);
-    return inTime(contextOf(response).startedAtMs, work({ merchant, operator, actor, signal, lockTimeout }));
+  return whileCallerWaits(response, waiting.lifecycle, (signal) => {
+    waiting.lifecycle.assertServing();
+    const lockTimeout = lockBudgetOf(request, waiting.lockTimeouts);
+    const time = new RequestTime(contextOf(response).startedAtMs);
+    return time.within(work({ ...callerBehind(response, signal), lockTimeout }), () => {
+      throw noOutcomeInTime();
+    });
   });
 }
 
-async function inTime<T>(startedAtMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(outcomeUnknown(new Error(`no outcome within ${budgets.httpMs} ms`))),
-      startedAtMs + budgets.httpMs - ANSWER_MS - performance.now(),
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** On whose behalf the request is, until the signal fires. */
+export function callerBehind(response: Response, signal: AbortSignal): Caller {
+  const { merchant, keyId, operator } = callerOf(response);
+  // Marked, so that the payment's merchant is not shown whose key it was.
+  const mark = operator && keyId !== null ? { operator } : {};
+  const actor = { apiKey: keyId, requestId: contextOf(response).requestId, ...mark };
+  return { merchant, operator, actor, signal };
+}
+
+/** Of work that has begun, and that the answer cannot wait for any longer. */
+export function noOutcomeInTime(): Error {
+  return outcomeUnknown(new Error(`no outcome within ${budgets.httpMs} ms`));
 }

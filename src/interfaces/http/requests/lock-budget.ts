@@ -8,6 +8,11 @@ const HTTP_LOCK_BUDGET: ResolvedLockTimeout = {
   source: "the time limit of an HTTP request",
 };
 
+/** The same for work that begins later in the request: what is left by then. */
+export function whatIsLeftOf(budget: ResolvedLockTimeout, leftMs: number): ResolvedLockTimeout {
+  return shorter(budget, { ...HTTP_LOCK_BUDGET, timeout: Math.max(0, Math.floor(leftMs)) });
+}
+
 /** RFC 7240: `wait=10`, perhaps among other preferences. */
 const WAIT = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=$|[,;])/i;
 

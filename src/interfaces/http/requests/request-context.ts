@@ -13,6 +13,8 @@ export interface RequestContext {
   isStillKnown?: () => Promise<boolean>;
   /** Why it was refused, for the log. */
   problem?: ProblemCode;
+  /** Of a request with many parts: how many of them got which status, for the log. */
+  results?: Readonly<Record<number, number>>;
 }
 
 /** An id that a proxy or a client gave is kept if it is harmless in logs and headers; all others are replaced. */

@@ -4,11 +4,16 @@ import { RequestError, type InvalidPart, type RequestErrorCode } from "../proble
 const MAX_TOLD_PARTS = 20;
 const MAX_TOLD_LENGTH = 200;
 
-export function validBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+/** `at`: which part of the body this is. */
+export function validBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+  at: readonly PropertyKey[] = [],
+): z.output<Schema> {
   const { success, data, error } = schema.safeParse(body);
   if (success) return data;
   throw invalid("invalid_request", "The body is not valid.", error, (path, detail) => ({
-    pointer: jsonPointer(path),
+    pointer: jsonPointer([...at, ...path]),
     detail,
   }));
 }

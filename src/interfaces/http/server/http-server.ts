@@ -1,6 +1,7 @@
 import type { Express } from "express";
 import { createServer, type Server } from "node:http";
 import { budgets } from "../../../application/time-budgets";
+import { bornForApp } from "./born-for-app";
 import { oneAtATime } from "./one-at-a-time";
 import { SlowCallers } from "./slow-callers";
 
@@ -15,6 +16,7 @@ const UNREAD_MS = 30_000;
 /** The server around the app, not yet listening. Tests use it, too, so that they meet what callers meet. */
 export function createHttpServer(app: Express, unreadMs = UNREAD_MS): Server {
   const server = createServer({
+    ...bornForApp(app),
     headersTimeout: HEADERS_MS,
     requestTimeout: budgets.httpMs,
     keepAliveTimeout: KEEP_ALIVE_MS,

@@ -55,6 +55,61 @@ describe("a gateway of a module", () => {
       expect(await answering(() => ({ outcome })).find(asking)).toEqual({ outcome });
   });
 
+  const action = { outcome: "requires_action", reference: "a-1", url: "https://bank.example/3ds?x=1" };
+
+  it.each([action, { ...action, until: new Date(0) }, { ...action, url: "http://127.0.0.1:9000/page" }])(
+    "a gateway of a module may send the customer to a page: %j",
+    async (answer) => {
+      expect(await answering(() => answer).authorize({ ...request, paymentMethod: "card" })).toEqual(answer);
+      expect(await answering(() => answer).find({ ...asking, kind: "authorize" })).toEqual(answer);
+    },
+  );
+
+  it.each([
+    { url: "/payments/x?secret=y" },
+    { url: "javascript:alert(1)" },
+    { url: "https://bank.example/\nSet-Cookie: a=b" },
+    { url: `https://bank.example/${"x".repeat(2_048)}` },
+    { url: undefined },
+    { reference: "" },
+    { until: "tomorrow" },
+  ])(
+    "a gateway of a module that sends the customer to a page by %j has said nothing that is known",
+    async (change) => {
+      const gateway = answering(() => ({ ...action, ...change }));
+      expect(await gateway.authorize({ ...request, paymentMethod: "card" })).toEqual({
+        outcome: "unknown",
+        reason: senseless,
+      });
+    },
+  );
+
+  it("a gateway of a module that answers later may say pending to what it is sent, with a name and a time", async () => {
+    const later = (answer: object) => answering(() => answer, ["can be found again", "answers later"]);
+    const decidesBy = new Date("2026-12-01T00:00:00.000Z");
+    const whole = { outcome: "pending", reference: "re-1", decidesBy };
+    expect(await later(whole).refund(request)).toEqual(whole);
+    expect(await later(whole).find(asking)).toEqual(whole);
+  });
+
+  it.each([
+    { reference: 42 },
+    { reference: "a\u0000b" },
+    { decidesBy: "never" },
+    { decidesBy: null },
+    { decidesBy: new Date(NaN) },
+    { decidesBy: new Date(8.64e15) },
+  ])("a gateway of a module that says pending with %j has promised nothing", async (rest) => {
+    const gateway = answering(() => ({ outcome: "pending", ...rest }), ["answers later"]);
+    for (const said of [gateway.refund(request), gateway.find(asking)])
+      expect(await said).toEqual({ outcome: "unknown", reason: senseless });
+  });
+
+  it("a gateway of a module that answers later can be asked, also without the layer of being found", async () => {
+    const later = answering(() => ({ outcome: "pending" }), ["answers later"]);
+    expect(await later.find(asking)).toEqual({ outcome: "pending" });
+  });
+
   it.each([
     undefined,
     null,
@@ -70,6 +125,15 @@ describe("a gateway of a module", () => {
     { outcome: "succeeded", reference: "x".repeat(256) },
     { outcome: "succeeded", reference: "c-1", expiresAt: "2026-11-19" },
     { outcome: "succeeded", reference: "c-1", expiresAt: new Date(NaN) },
+    { outcome: "declined" },
+    { outcome: "declined", reason: 402 },
+    { outcome: "declined", reason: " \n\u0000" },
+    { outcome: "authorization_gone" },
+    { outcome: "mismatch" },
+    { outcome: "mismatch", evidence: "" },
+    { outcome: "mismatch", evidence: "another amount", reference: 42 },
+    { outcome: "mismatch", evidence: "another amount", captured: "yes" },
+    { outcome: "not_sent" },
   ])("a gateway of a module that answers %j has said nothing that is known", async (answer) => {
     const gateway = answering(() => answer);
     for (const said of [gateway.capture(request), gateway.void(request), gateway.find(asking)])
@@ -103,8 +167,8 @@ describe("a gateway of a module", () => {
       reason: string;
     };
     expect(kept).toBe("x".repeat(499));
-    const bare = await answering(() => ({ outcome: "declined" })).capture(request);
-    expect(bare).toEqual({ outcome: "declined", reason: "no reason was given" });
+    const bare = await answering(() => ({ outcome: "unknown" })).capture(request);
+    expect(bare).toEqual({ outcome: "unknown", reason: "no reason was given" });
   });
 
   it("a gateway of a module that cannot be found again is not asked", async () => {
@@ -128,6 +192,7 @@ describe("a gateway of a module", () => {
     for (const nonsense of [
       { ...found, merchant: undefined },
       { ...gone, merchant: undefined },
+      { ...gone, reason: undefined },
       { ...found, authorization: { ...authorization, amount: { ...amount, amount: 1250 } } },
       { ...found, authorization: { ...authorization, amount: { ...amount, amount: 0n } } },
       { ...found, authorization: { ...authorization, amount: { ...amount, exponent: 3 } } },
@@ -182,13 +247,21 @@ describe("the words of a module", () => {
 });
 
 describe("a picture that a module has drawn", () => {
+  const refund = {
+    reference: "r-1",
+    amount: 1n,
+    operationId: "o",
+    state: "failed",
+    reason: "account closed",
+  };
+  const dispute = { id: "d-1", status: "lost", amount: 5_000n, reason: "fraudulent", dueBy: null };
   const drawn = {
     authorization: "captured",
     authorizedUntil: new Date(0),
     captured: { reference: "c-1", amount: 5_000n, operationId: null },
     cancellation: null,
-    refunds: [{ reference: "r-1", amount: 1n, operationId: "o", state: "failed", reason: "account closed" }],
-    disputes: [{ id: "d-1", status: "lost", amount: 5_000n, reason: "fraudulent", dueBy: null }],
+    refunds: [refund],
+    disputes: [dispute],
   };
   const asking = { paymentId: "p", amount, authorizationReference: "a", timeoutMs: 1_000 };
   const draws = (picture: unknown) =>
@@ -209,10 +282,29 @@ describe("a picture that a module has drawn", () => {
     { ...drawn, captured: { reference: "", amount: 1n, operationId: null } },
     { ...drawn, authorizedUntil: new Date(NaN) },
     { ...drawn, refunds: [{ reference: "r-1", amount: 1n, operationId: null, state: "done", reason: null }] },
+    { ...drawn, captured: { reference: "c-1", amount: 10n ** 20n, operationId: null } },
+    { ...drawn, refunds: [refund, { ...refund, amount: 2n }] },
     { ...drawn, disputes: null },
+    { ...drawn, disputes: [dispute, { ...dispute, status: "won" }] },
+    { ...drawn, disputes: [{ ...dispute, amount: 1_000_000_000_000n }] },
+    { ...drawn, disputes: [{ ...dispute, dueBy: new Date(8.64e15) }] },
+    { ...drawn, disputes: [{ ...dispute, dueBy: new Date(-8.64e15) }] },
   ])("a picture with a part that makes no sense is none (%#)", async (picture) => {
     const reason = expect.stringMatching(/^a picture that makes no sense \(/);
     expect(await draws(picture)).toEqual({ outcome: "unknown", reason });
+  });
+
+  it("a picture that a module has drawn may have amounts and times at their bounds", async () => {
+    const dueBy = new Date("9999-12-31T23:59:59.999Z");
+    const edge = { ...drawn, disputes: [{ ...dispute, amount: 999_999_999_999n, dueBy }] };
+    expect(await draws(edge)).toEqual({ outcome: "seen", picture: edge });
+  });
+
+  it("a picture with one dispute twice says so", async () => {
+    expect(await draws({ ...drawn, disputes: [dispute, { ...dispute, status: "won" }] })).toEqual({
+      outcome: "unknown",
+      reason: "a picture that makes no sense (picture.disputes: two have the same id)",
+    });
   });
 
   it("a gateway of a module is not asked for a picture unless it says that it shows one", async () => {

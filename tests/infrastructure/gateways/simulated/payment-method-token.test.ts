@@ -16,6 +16,8 @@ describe("a payment method token", () => {
     ["tok_error_500_stored", "capture", { does: "error_500_stored" }],
     ["tok_unreachable", "capture", { does: "unreachable" }],
     ["tok_authorize_processing", "authorize", { does: "processing" }],
+    ["tok_capture_pending", "capture", { does: "pending" }],
+    ["tok_refund_pending_then_failed", "refund", { does: "pending_then_failed" }],
     ["tok_authorization_gone", "capture", { does: "authorization_gone" }],
     ["tok_void_authorization_gone", "void", { does: "authorization_gone" }],
   ])("%s acts on the %s", (text, actsOn, behaviour) => {

@@ -139,7 +139,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       // On empty tables. With this, one is read whole only where no index answers.
       const plan = await query(`
         SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
-        PREPARE asked (text, text, text, text) AS ${fetch}; EXPLAIN EXECUTE asked ('', '', '', '')`);
+        PREPARE asked (text[], text[], text[], text[]) AS ${fetch}; EXPLAIN EXECUTE asked ('{}', '{}', '{}', '{}')`);
       expect(JSON.stringify(plan)).toContain("gateway_entries_operation");
       expect(JSON.stringify(plan)).not.toContain("Seq Scan");
     });
@@ -149,6 +149,7 @@ describeWithPostgres("in a database of its own", (postgres) => {
       await gateway.authorize({ ...movement("a", ""), paymentMethod: "tok_ok" });
       await query("DROP TABLE holdfast_gateway.gateway_versions");
       await query("DROP INDEX holdfast_gateway.gateway_entries_payment");
+      await query("ALTER TABLE holdfast_gateway.gateway_entries DROP COLUMN customer_page");
       await query("UPDATE holdfast_gateway.gateway_schema SET version = 1");
       const other = await gatewayOfAnInstance();
       expect(await other.find({ ...movement("a", ""), kind: "authorize" })).toMatchObject({

@@ -149,7 +149,11 @@ describe("what an error of Stripe means", () => {
   ] as [string, object | undefined, string, string][])(
     "an error of Stripe that is %s has its meaning",
     (_name, error, outcome, reason) => {
-      expect(meaningOf(error)).toEqual({ outcome, reason });
+      const { refused, ...meaning } = meaningOf(error);
+      expect(meaning).toEqual({ outcome, reason });
+      // Only these are for as long as a person changes nothing.
+      const { statusCode } = (error ?? {}) as { readonly statusCode?: number };
+      expect(refused === true).toBe(statusCode === 401 || statusCode === 403);
     },
   );
 

@@ -7,6 +7,7 @@ import {
   type StripeUnderTest,
 } from "../../../contracts/payment-gateways/stripe-gateway-harness";
 import { stripeFaults, type StripeFault } from "../../../support/stripe-stand-in/stripe-stand-in";
+import { sample } from "../../../support/test-size";
 
 const kinds: readonly OperationKind[] = ["authorize", "capture", "void", "refund"];
 const amount = money(5_000n, parseCurrency("EUR"));
@@ -105,7 +106,7 @@ describe("whatever Stripe or the network does, money moves at most once and a mo
       `whatever Stripe or the network does, money moves at most once and a move is never told as a failure when a ${kind} meets "%s", and the question about it meets anything`,
       async (fault) => {
         expectTruth(await carriedThrough(kind, [fault], []), fault);
-        for (const read of questionFaults) {
+        for (const read of sample(questionFaults, 4, stripeFaults.indexOf(fault))) {
           expectTruth(await carriedThrough(kind, [fault], [read]), `${fault}, asked: ${read}`);
         }
       },
@@ -116,7 +117,7 @@ describe("whatever Stripe or the network does, money moves at most once and a mo
   it.each(stripeFaults)(
     'whatever Stripe or the network does, money moves at most once and a move is never told as a failure when a capture meets "%s", and its resend meets anything',
     async (first) => {
-      for (const second of stripeFaults) {
+      for (const second of sample(stripeFaults, 4, stripeFaults.indexOf(first))) {
         expectTruth(await carriedThrough("capture", [first, second], []), `${first}, then ${second}`);
       }
     },
@@ -132,6 +133,7 @@ it.each(kinds)(
       "lapsed",
       "captured_elsewhere",
       "refused",
+      "undecided_then_refused",
     ];
     for (const fault of stripeFaults.filter((candidate) => !lasting.includes(candidate))) {
       const { told, moved } = await carriedThrough(kind, [fault], []);

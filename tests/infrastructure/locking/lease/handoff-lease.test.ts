@@ -48,6 +48,37 @@ describe("a hand-off lock", () => {
     expect(() => hold.assertHeld()).toThrow(LockLostError);
   });
 
+  test("a hand-off lock that is released early keeps others out for the rest of its minimum, without its process", async () => {
+    const lock = a.locks.handoffLock(id);
+    const events: LockEventType[] = [];
+    await lock.acquire({
+      timeout: 0,
+      lockAtLeastFor: 20_000,
+      observer: { notify: ({ type }) => events.push(type) },
+    });
+    lock.onReleaseRequested(() => void lock.release());
+    let isNextIn = false;
+    const next = b.locks.handoffLock(id);
+    const entering = next.acquire({ timeout: 60_000 }).then(() => (isNextIn = true));
+    await world.clock.advance(5_000);
+    expect(events.slice(-2)).toEqual(["kept", "released"]);
+    await world.clock.advance(14_000);
+    expect(isNextIn).toBe(false);
+    // The rest, the others' margin, and their next look.
+    await world.clock.advance(5_000);
+    expect(isNextIn).toBe(true);
+    await entering;
+    await next.release();
+  });
+
+  test("a hand-off lock that is held for longer than its minimum is free with its release", async () => {
+    const lock = a.locks.handoffLock(id);
+    await lock.acquire({ timeout: 0, lockAtLeastFor: 20_000 });
+    await world.clock.advance(21_000);
+    await lock.release();
+    expect(world.stored(id)?.ownerId).toBeNull();
+  });
+
   test("a hand-off lock looks every two seconds whether somebody waits, by reading alone", async () => {
     const lock = a.locks.handoffLock(id);
     await lock.acquire({ timeout: 0 });

@@ -190,6 +190,7 @@ describe("sweeping", () => {
     world.put("old and held");
     world.put("old and wanted", { ...FREE, waitingOwnerId: "web-3:99:b" });
     world.putText("old and unreadable", "no record");
+    world.put("semaphore#permits", { ...FREE, permits: 2 });
     await world.clock.advance(DAY_MS - 1);
     expect(await world.inspector.sweep(DAY_MS)).toEqual([]);
     world.put("young", FREE);
@@ -199,6 +200,7 @@ describe("sweeping", () => {
       "old and held",
       "old and wanted",
       "old and unreadable",
+      "semaphore#permits",
       "young",
     ]);
   });

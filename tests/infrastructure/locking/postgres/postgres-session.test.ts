@@ -9,7 +9,7 @@ describeWithPostgres("a session with PostgreSQL", (server) => {
   let session: PostgresSession;
   beforeEach(async () => {
     session = await PostgresSession.open({
-      url: server.url,
+      place: server.url,
       clock: systemLockClock,
       heartbeatMs: 60_000,
       answerTimeoutMs: LIMIT_MS,
@@ -64,7 +64,13 @@ describeWithPostgres("the silence of a session with PostgreSQL", (server) => {
   });
 
   async function open(url: string, clock: LockClock = systemLockClock): Promise<PostgresSession> {
-    const settings = { url, clock, heartbeatMs: 300, answerTimeoutMs: LIMIT_MS, prepare: async () => {} };
+    const settings = {
+      place: url,
+      clock,
+      heartbeatMs: 300,
+      answerTimeoutMs: LIMIT_MS,
+      prepare: async () => {},
+    };
     const session = await PostgresSession.open(settings);
     closing.push(() => session.end("the test is over"));
     return session;

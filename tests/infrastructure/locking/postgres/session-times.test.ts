@@ -38,7 +38,7 @@ describeWithPostgres("on a server", (server) => {
     "a session is told the times that follow from %i and %i ms",
     async (heartbeatMs, answerTimeoutMs) => {
       const session = await PostgresSession.open({
-        url: server.url,
+        place: server.url,
         clock: systemLockClock,
         heartbeatMs,
         answerTimeoutMs,

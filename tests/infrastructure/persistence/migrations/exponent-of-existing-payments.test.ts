@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CompiledQuery } from "kysely";
 import { SystemClock } from "../../../../src/infrastructure/time/system-clock";
 import { InMemoryPaymentRepository } from "../../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
-import { exponentBeforeItWasKept } from "../../../../src/infrastructure/persistence/migrations/versions/iso-4217-before-exponents";
+import { exponentBeforeItWasKept } from "../../../../src/infrastructure/persistence/migrations/versions/from-0001/iso-4217-before-exponents";
 import { migrations } from "../../../../src/infrastructure/persistence/migrations/migrations";
 import { PostgresDatabase } from "../../../../src/infrastructure/persistence/postgres/postgres-database";
 import { PostgresMigration } from "../../../../src/infrastructure/persistence/postgres/postgres-migration";

@@ -1,6 +1,6 @@
 import type { PaymentRepository } from "../../../../src/application/ports/payment-repository";
 import { InMemoryPaymentRepository } from "../../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
-import { settledSequenceKept } from "../../../../src/infrastructure/persistence/migrations/versions/0004-settled-sequence";
+import { settledSequenceKept } from "../../../../src/infrastructure/persistence/migrations/versions/from-0001/0004-settled-sequence";
 import { PostgresPaymentRepository } from "../../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
 import { SqlitePaymentRepository } from "../../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
 import { migratedPostgres } from "../../../support/servers/migrated-postgres";

@@ -1,5 +1,5 @@
 import type { PaymentRepository } from "../../../../src/application/ports/payment-repository";
-import { movementsElsewhere } from "../../../../src/infrastructure/persistence/migrations/versions/0010-movements-elsewhere";
+import { movementsElsewhere } from "../../../../src/infrastructure/persistence/migrations/versions/from-0010/0010-movements-elsewhere";
 import { PostgresPaymentRepository } from "../../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
 import { SqlitePaymentRepository } from "../../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
 import { migratedPostgres } from "../../../support/servers/migrated-postgres";

@@ -1,6 +1,6 @@
 import { operationOf } from "../../../../src/domain/payment/payment";
 import type { PaymentRepository } from "../../../../src/application/ports/payment-repository";
-import { reviewsAreAskedAbout } from "../../../../src/infrastructure/persistence/migrations/versions/0006-reviews-are-asked-about";
+import { reviewsAreAskedAbout } from "../../../../src/infrastructure/persistence/migrations/versions/from-0001/0006-reviews-are-asked-about";
 import { PostgresPaymentRepository } from "../../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
 import { SqlitePaymentRepository } from "../../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
 import { migratedPostgres } from "../../../support/servers/migrated-postgres";

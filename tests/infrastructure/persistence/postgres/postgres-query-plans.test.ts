@@ -1,9 +1,11 @@
 import type { CompiledQuery } from "kysely";
 import { Client } from "pg";
+import { parsePaymentId } from "../../../../src/domain/identifiers";
 import { PostgresPaymentRepository } from "../../../../src/infrastructure/persistence/postgres/postgres-payment-repository";
 import type { PostgresDatabase } from "../../../../src/infrastructure/persistence/postgres/postgres-database";
 import { migratedPostgres } from "../../../support/servers/migrated-postgres";
 import { describeWithPostgresSchemas } from "../../../support/servers/servers";
+import { authorizedPayment } from "../../../support/worlds/payments";
 import { storeQuestions } from "../store-questions";
 
 // Each test makes the whole schema, on a server that others use, too.
@@ -65,6 +67,39 @@ describeWithPostgresSchemas(
         const plans = await Promise.all(asked.map(plan));
         expect([name, plans.join("\n")]).toEqual([name, expect.stringContaining(index)]);
         expect([name, plans.join("\n")]).toEqual([name, expect.not.stringContaining("Seq Scan")]);
+      }
+    });
+
+    it("statements about several payments go by their ids, whether they are planned while the tables are empty or large", async () => {
+      const repository = new PostgresPaymentRepository(postgres);
+      const asked: CompiledQuery[] = [];
+      const once = postgres.once.bind(postgres);
+      postgres.once = async (query, options) => {
+        asked.push(query);
+        return once(query, options);
+      };
+      const rows = postgres.rows.bind(postgres);
+      postgres.rows = async (query) => {
+        asked.push(query);
+        return rows(query);
+      };
+      const ids = [1, 2, 3].map((n) => parsePaymentId(`0190a6b2-7c3d-7e4f-8a5b-6c7d8e9f0a1${n}`));
+      const saved = await Promise.all([1, 2, 3].map(() => repository.save(authorizedPayment({}), "new")));
+      await Promise.all(saved.map(({ payment, version }) => repository.save(payment, version)));
+      await Promise.all(ids.map((id) => repository.find(id)));
+      // Together: several are read, or updated unless somebody else is at them.
+      const reading = asked.filter(({ sql }) => /^\s*SELECT .*ANY/is.test(sql));
+      const writing = asked.filter(({ sql }) => sql.includes("SKIP LOCKED"));
+      expect([reading, writing].map(({ length }) => length)).toEqual([1, 1]);
+
+      await operator.query("SET enable_seqscan = off");
+      const plans = () => Promise.all([...reading, ...writing].map(plan));
+      const whileEmpty = await plans();
+      await operator.query(MANY_PAYMENTS);
+      for (const each of [...whileEmpty, ...(await plans())]) {
+        // Each statement names the ids twice, for each table or step that it must not read as a whole.
+        expect(each.match(/Index Cond: .*= ANY/g)).toHaveLength(2);
+        expect(each).not.toContain("Seq Scan");
       }
     });
   },

@@ -159,4 +159,9 @@ describe("Transactions of one SQLite connection", () => {
     await member.settled;
     expect(seenByOthers()).toBe(1);
   });
+
+  it("Transactions of one SQLite connection keep what they could undo in memory, and not in a file", async () => {
+    const [answer] = await sqlite.rows(CompiledQuery.raw("PRAGMA temp_store"));
+    expect(answer).toEqual({ temp_store: 2n });
+  });
 });

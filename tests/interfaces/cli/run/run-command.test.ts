@@ -23,6 +23,7 @@ async function run(args: readonly string[], locks: Partial<TaskLocks> = {}) {
   const taskLocks: TaskLocks = {
     provider: new LinedLockProvider(backend),
     where: "fake: (a test)",
+    keptWithoutUs: false,
     inheritableFd: () => undefined,
     nameChild: async () => {},
     ...locks,

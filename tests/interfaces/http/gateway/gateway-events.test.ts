@@ -1,11 +1,13 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { CatchUp } from "../../../../src/application/gateway-events/catch-up";
+import { ReceiveGatewayEvent } from "../../../../src/application/gateway-events/receive-gateway-event";
+import { StripeWebhook } from "../../../../src/infrastructure/gateways/stripe/events/stripe-webhook";
 import type { ProblemCode } from "../../../../src/interfaces/http/problems/problem-table";
 import { StoreUnavailableError } from "../../../../src/application/ports/payment-repository";
 import { GatewayUnavailableError } from "../../../../src/application/ports/gateway-events/gateway-event-source";
 import { expectProblem } from "../../../support/http-expectations";
-import { signatureOf, signed } from "../../../support/stripe-stand-in/signed-event";
+import { signatureOf, signed, WEBHOOK_SECRET } from "../../../support/stripe-stand-in/signed-event";
 import { HintsWorld } from "../../../support/worlds/hints/hints-world";
 import { HttpWorld } from "../../../support/worlds/http-world";
 
@@ -137,6 +139,42 @@ describe("Stripe's events over HTTP", () => {
     expectProblem(await http.get(PATH), 405, "method_not_allowed");
   });
 
+  describe("of an account that has secrets of its own", () => {
+    const SECRET = `whsec_${"9".repeat(32)}`;
+    const postTo = async (account: string, signing: Parameters<typeof signed>[1] = {}) => {
+      const { body, signature } = signed(event, { at: at(), secret: SECRET, ...signing });
+      return http.call("POST", `${PATH}/${account}`, { body, headers: { "stripe-signature": signature } });
+    };
+    beforeEach(async () => {
+      const receiveAccountEvent = new ReceiveGatewayEvent(
+        new StripeWebhook([], async (account) => (account === "acct_own" ? [SECRET] : [])),
+        hints.hints,
+        hints.payments.clock,
+        { received: () => {} },
+        () => {},
+      );
+      await http.close();
+      http = await new HttpWorld({ app: { gatewayEvents: { receiveAccountEvent } } }).open();
+    });
+
+    it("are received at the account's own path, and kept as the account's", async () => {
+      expect((await postTo("acct_own")).body).toEqual({ received: "accepted" });
+      const [claimed] = await hints.hints.claim({ owner: "test", leaseMs: 1, now: at(), limit: 9 });
+      expect(claimed).toMatchObject({ account: "acct_own", reference: "pi_1" });
+    });
+
+    it("are refused alike for an account without secrets, for one that nobody has, and with another's secret", async () => {
+      await refused(postTo("acct_nobody"), 400, "gateway_signature_invalid");
+      await refused(postTo("acct_own", { secret: WEBHOOK_SECRET }), 400, "gateway_signature_invalid");
+      await refused(postTo("..%2Facct_own"), 404, "route_not_found");
+      await refused(
+        postTo("acct_own", { at: new Date(at().getTime() - 301_000) }),
+        400,
+        "gateway_signature_expired",
+      );
+    });
+  });
+
   describe("as the gateway lists them", () => {
     const catchUp = (body: object, key = "boss") =>
       http.call("POST", "/gateway/catch-up", { body, headers: { authorization: `Bearer ${key}` } });
@@ -150,9 +188,9 @@ describe("Stripe's events over HTTP", () => {
       }
       const since = "2026-02-28T00:00:00Z";
       const first = await catchUp({ since });
-      expect(first.body).toEqual({ events: 100, accepted: 100, nextCursor: "evt_21" });
+      expect(first.body).toEqual({ account: null, events: 100, accepted: 100, nextCursor: "evt_21" });
       const second = await catchUp({ since, cursor: first.body.nextCursor });
-      expect(second.body).toEqual({ events: 20, accepted: 20, nextCursor: null });
+      expect(second.body).toEqual({ account: null, events: 20, accepted: 20, nextCursor: null });
       expect((await catchUp({ since })).body).toMatchObject({ accepted: 0 });
       expect(await kept()).toBe(120);
       expect(hints.nudges).toBe(2);

@@ -25,8 +25,8 @@ import type { SimulatedGateway } from "../../../../src/infrastructure/gateways/s
 import type { SeededRandom } from "../../lease/seeded-random";
 
 const HOUR_MS = 3_600_000;
-/** Longer than the schedule after which a person is asked. */
-const DECIDES_AFTER_HOURS = [1, 9, 30, 120] as const;
+/** The last one is longer than a gateway may take: a person is asked. */
+const DECIDES_AFTER_HOURS = [1, 9, 30, 120, 240] as const;
 /** What is undecided until somebody decides it. */
 const NEVER = new Date(8.64e15);
 
@@ -60,6 +60,8 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   private readonly voidsToRefuse = new Map<string, number>();
   private readonly firstCameAtMs = new Map<string, number>();
   private undecided: Undecided[] = [];
+  /** Payments of which something happened here, in order, for whoever is to hear of it. */
+  readonly news: string[] = [];
 
   constructor(private readonly options: GatewayOptions) {
     this.drawsPictures = options.drawsPictures === true;
@@ -91,7 +93,7 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   async find(request: FindRequest): Promise<FindAnswer> {
     await this.decideWhatIsDue();
     if (this.isMoody()) return { outcome: "mismatch", evidence: "found under another customer" };
-    return this.options.gateway.find(request);
+    return withoutTime(await this.options.gateway.find(request));
   }
 
   async picture(request: PictureRequest): Promise<PictureAnswer> {
@@ -182,7 +184,8 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   ): Promise<GatewayAnswer> {
     await this.decideWhatIsDue();
     const hesitates = this.isMoody();
-    if (!hesitates && refusal === null) return handOn();
+    this.news.push(request.paymentId);
+    if (!hesitates && refusal === null) return withoutTime(await handOn());
     const { gatewayKey, operationId, paymentId, amount } = request;
     const isNew = await this.books(paymentId, async (tables) => {
       const known = await tables.entry(gatewayKey);
@@ -200,11 +203,12 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
         amount,
         authorizationReference: request.authorizationReference ?? null,
         paymentMethod: request.paymentMethod ?? null,
+        customerPage: null,
         state,
       });
       return true;
     });
-    if (!isNew) return handOn();
+    if (!isNew) return withoutTime(await handOn());
     if (refusal !== null) {
       if (kind === "void") this.voidsToRefuse.set(paymentId, (this.voidsToRefuse.get(paymentId) ?? 1) - 1);
       return { outcome: "declined", reason: refusal };
@@ -212,7 +216,7 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
     const hours = this.options.random.pick(DECIDES_AFTER_HOURS);
     const at = new Date(this.options.now().getTime() + hours * HOUR_MS);
     this.undecided.push({ paymentId, gatewayKey, at, declines: this.options.random.chance(0.3) });
-    return { outcome: "unknown", reason: "processing" };
+    return { outcome: "pending" };
   }
 
   private isMoody(): boolean {
@@ -237,10 +241,18 @@ export class GatewayDealings implements PaymentGateway, AuthorizationLookup {
   }
 
   private books<T>(paymentId: string, work: (tables: GatewayTables) => Promise<T>): Promise<T> {
+    if (this.news.at(-1) !== paymentId) this.news.push(paymentId);
     return this.options.ledger.transaction(paymentId, work);
   }
 }
 
 function recorded(answer: RecordedAnswer): LedgerState {
   return { is: "recorded", answer };
+}
+
+/** It does not know itself until when it decides what it takes its time for. */
+function withoutTime<Answer extends { readonly outcome: string }>(
+  answer: Answer,
+): Answer | { readonly outcome: "pending" } {
+  return answer.outcome === "pending" ? { outcome: "pending" } : answer;
 }

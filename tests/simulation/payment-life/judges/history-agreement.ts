@@ -16,7 +16,8 @@ interface Replayed {
   readonly amount: bigint;
 }
 
-const ordinary = /^(authorize|capture|void|refund)\.(started|succeeded|failed|unknown|not_sent|resent)$/;
+const ordinary =
+  /^(authorize|capture|void|refund)\.(started|succeeded|failed|unknown|pending|not_sent|resent)$/;
 /** After one of these, what an operation once was told to be need not be what it is. */
 const corrections = new Set(["operation.evidence_conflict", "review.resolved"]);
 
@@ -70,6 +71,9 @@ function answersThatDiffer(payment: Payment, events: readonly PaymentEvent[]): s
   const totals = { capture: 0n, refund: 0n };
   for (const { type, data } of events) {
     const operation = payment.facts.operations.find(({ id }) => id === data["operationId"]);
+    // What the gateway has taken back is no part of what is answered afterwards.
+    if (type === "refund.failed" && data["recorded"] === "succeeded" && operation !== undefined)
+      totals.refund -= operation.amount;
     if (operation === undefined || type !== `${operation.kind}.succeeded` || isRelease(operation)) continue;
     const { kind } = operation;
     if (kind === "capture" || kind === "refund") totals[kind] += operation.amount;

@@ -1,3 +1,4 @@
+import type { PaymentId } from "../../../../src/domain/identifiers";
 import { CatchUp } from "../../../../src/application/gateway-events/catch-up";
 import { FollowHint } from "../../../../src/application/gateway-events/follow-hint";
 import {
@@ -92,6 +93,15 @@ export class HintsWorld {
     return this.standIn.world.events.all;
   }
 
+  async statusOf(id: PaymentId): Promise<string> {
+    return (await this.payments.payment(id)).facts.status;
+  }
+
+  /** `capture unknown`, and so on, in the order in which they began. */
+  async operationsOf(id: PaymentId): Promise<readonly string[]> {
+    return (await this.payments.payment(id)).facts.operations.map(({ kind, status }) => `${kind} ${status}`);
+  }
+
   /** As a webhook brings it. */
   deliver(event: object, signing: Parameters<typeof signed>[1] = {}): Promise<Reception> {
     const { body, signature } = signed(event, { at: this.payments.clock.now(), ...signing });
@@ -99,7 +109,8 @@ export class HintsWorld {
   }
 
   async deliverBytes(body: string, signature: string | undefined): Promise<Reception> {
-    return this.receiveGatewayEvent.expect(signature)(Buffer.from(body));
+    const receive = await this.receiveGatewayEvent.expect(signature);
+    return receive(Buffer.from(body));
   }
 
   /** Requests that came to Stripe while this was done. */

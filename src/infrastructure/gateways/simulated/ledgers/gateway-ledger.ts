@@ -67,6 +67,14 @@ export interface LedgerRequest {
   readonly authorizationReference: string | null;
   /** Null for everything but an authorize. */
   readonly paymentMethod: string | null;
+  /** Null where no customer can be sent to a page: for everything but an authorize with a return URL. */
+  readonly customerPage: LedgerCustomerPage | null;
+}
+
+/** `secret`: whoever has it may act in the customer's place. */
+export interface LedgerCustomerPage {
+  readonly returnUrl: string;
+  readonly secret: string;
 }
 
 /** One idempotency key. */
@@ -86,6 +94,10 @@ export type LedgerState =
   | { readonly is: "in_flight"; readonly dueAt: Date }
   /** Accepted, and decided then. */
   | { readonly is: "deciding"; readonly dueAt: Date }
+  /** Accepted, and refused then. */
+  | { readonly is: "refusing"; readonly dueAt: Date }
+  /** Accepted, and decided by the customer. */
+  | { readonly is: "awaiting_customer" }
   /** Answers with the same 500 for ever. */
   | { readonly is: "broken" }
   | { readonly is: "recorded"; readonly answer: LedgerAnswer }
@@ -101,7 +113,7 @@ export interface LedgerAuthorization {
   readonly paymentId: string | null;
   readonly amount: LedgerAmount;
   readonly paymentMethod: string;
-  readonly status: "open" | "captured" | "voided" | "gone";
+  readonly status: "awaiting_customer" | "open" | "captured" | "voided" | "gone";
   /** Still held on the customer's card. */
   readonly reserved: bigint;
   /** Sum of all captures: more than `amount` if somebody captured twice. */

@@ -38,6 +38,8 @@ export const recordedAnswerSchema = z.discriminatedUnion("outcome", [
   }),
 ]);
 
+export const customerPageSchema = z.object({ returnUrl: z.string(), secret: z.string() });
+
 const snapshotSchema = z.object({
   format: z.literal(1),
   entries: z.array(
@@ -49,10 +51,14 @@ const snapshotSchema = z.object({
       amount,
       authorizationReference: z.string().nullable(),
       paymentMethod: z.string().nullable(),
+      // Snapshots from before there were pages have none.
+      customerPage: customerPageSchema.nullable().default(null),
       state: z.discriminatedUnion("is", [
         z.object({ is: z.literal("lost") }),
         z.object({ is: z.literal("in_flight"), dueAt: instant }),
         z.object({ is: z.literal("deciding"), dueAt: instant }),
+        z.object({ is: z.literal("refusing"), dueAt: instant }),
+        z.object({ is: z.literal("awaiting_customer") }),
         z.object({ is: z.literal("broken") }),
         z.object({ is: z.literal("recorded"), answer: recordedAnswerSchema }),
         z.object({ is: z.literal("failing"), answer: recordedAnswerSchema, dueAt: instant }),
@@ -65,7 +71,7 @@ const snapshotSchema = z.object({
       paymentId: z.string().nullable(),
       amount,
       paymentMethod: z.string(),
-      status: z.enum(["open", "captured", "voided", "gone"]),
+      status: z.enum(["awaiting_customer", "open", "captured", "voided", "gone"]),
       reserved: minorUnits,
       captured: minorUnits,
       refunded: minorUnits,

@@ -1,12 +1,11 @@
 import { CompiledQuery } from "kysely";
 import { PostgresDatabase } from "../../../persistence/postgres/postgres-database";
-import { toJson } from "../../../persistence/postgres/postgres-json";
 import type { GatewayLedger, GatewayTables, LooksAt, MoveTotals } from "./gateway-ledger";
 import { migrateGatewaySchema } from "./postgres-gateway-schema";
-import { PostgresGatewayStatements } from "./postgres-gateway-statements";
-import { PostgresGatewayTables, type FetchedRow } from "./postgres-gateway-tables";
+import { PostgresGatewayWorks } from "./postgres-gateway-works";
+import { PostgresGatewayTables } from "./postgres-gateway-tables";
 import { selectDuePayments, selectTotals, SqlGatewayTables, type SqlRunner } from "./sql-gateway-tables";
-import { authorizationRow, entryRow, moveRow, type Row } from "./sql-gateway-rows";
+import type { Row } from "./sql-gateway-rows";
 
 const MAX_CONNECTIONS = 5;
 /** Shorter than a caller's patience with the gateway: a stuck database is an unknown outcome, not a hanging one. */
@@ -20,7 +19,7 @@ const ATTEMPTS = 100;
  * Not for anybody who runs without PostgreSQL: it is the memory that several instances share.
  */
 export class PostgresGatewayLedger implements GatewayLedger {
-  private readonly statements: PostgresGatewayStatements;
+  private readonly works: PostgresGatewayWorks;
   /** For what is not fetched ahead. */
   private readonly run: SqlRunner;
   private readonly stored: GatewayTables;
@@ -29,7 +28,7 @@ export class PostgresGatewayLedger implements GatewayLedger {
     private readonly database: PostgresDatabase,
     private readonly schema: string,
   ) {
-    this.statements = new PostgresGatewayStatements(schema);
+    this.works = new PostgresGatewayWorks(database, schema);
     this.run = (sql, ...parameters) => {
       let n = 0;
       const numbered = sql.replaceAll("?", () => `$${(n += 1)}`);
@@ -58,14 +57,12 @@ export class PostgresGatewayLedger implements GatewayLedger {
     work: (tables: GatewayTables) => Promise<T>,
     looksAt: LooksAt = {},
   ): Promise<T> {
-    const { gatewayKey = null, operationId = null, authorizationReference = null } = looksAt;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const asked = [paymentId, gatewayKey, operationId, authorizationReference];
-      const [fetched] = await this.database.rows<FetchedRow>(CompiledQuery.raw(this.statements.fetch, asked));
-      if (fetched === undefined) throw new Error("PostgreSQL answered with nothing");
+      const fetched = await this.works.fetch(paymentId, looksAt);
       const tables = new PostgresGatewayTables(this.stored, fetched, looksAt);
       const result = await work(tables);
-      if (!tables.hasNews || (await this.write(paymentId, fetched.version, tables))) return result;
+      if (!tables.hasNews) return result;
+      if (await this.works.write({ paymentId, version: fetched.version, tables })) return result;
     }
     throw new Error(`others were faster at payment ${paymentId}, ${ATTEMPTS} times in a row`);
   }
@@ -80,19 +77,5 @@ export class PostgresGatewayLedger implements GatewayLedger {
 
   close(): Promise<void> {
     return this.database.close();
-  }
-
-  /** Resolves with false if somebody else's work was faster: nothing is written then. */
-  private async write(paymentId: string, version: bigint, tables: PostgresGatewayTables): Promise<boolean> {
-    const written = await this.database.once(
-      CompiledQuery.raw(this.statements.write, [
-        paymentId,
-        version,
-        toJson([...tables.newEntries.values()].map(entryRow)),
-        toJson([...tables.newAuthorizations.values()].map(authorizationRow)),
-        toJson(tables.newMoves.map(moveRow)),
-      ]),
-    );
-    return written.length > 0;
   }
 }

@@ -25,6 +25,7 @@ const STEPS: readonly string[] = [
   CREATE INDEX gateway_moves_payment ON gateway_moves (payment_id, sequence);`,
   `CREATE TABLE gateway_versions (payment_id TEXT PRIMARY KEY, version BIGINT NOT NULL);`,
   `CREATE INDEX gateway_entries_payment ON gateway_entries (payment_id, gateway_key);`,
+  `ALTER TABLE gateway_entries ADD COLUMN customer_page TEXT;`,
 ];
 
 /**

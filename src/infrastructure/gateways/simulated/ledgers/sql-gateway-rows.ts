@@ -7,12 +7,13 @@ import type {
   LedgerAmount,
   LedgerAnswer,
   LedgerAuthorization,
+  LedgerCustomerPage,
   LedgerEntry,
   LedgerState,
 } from "./gateway-ledger";
-import { recordedAnswerSchema } from "./gateway-snapshot";
+import { customerPageSchema, recordedAnswerSchema } from "./gateway-snapshot";
 
-const authorizationStatus = z.enum(["open", "captured", "voided", "gone"]);
+const authorizationStatus = z.enum(["awaiting_customer", "open", "captured", "voided", "gone"]);
 
 export type SqlValue = string | bigint | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
@@ -26,6 +27,7 @@ export function toEntry(row: Row): LedgerEntry {
     amount: toAmount(row),
     authorizationReference: textOrNull(row, "authorization_reference"),
     paymentMethod: textOrNull(row, "payment_method"),
+    customerPage: row["customer_page"] === null ? null : customerPageIn(row),
     state: toState(row),
   };
 }
@@ -34,10 +36,12 @@ function toState(row: Row): LedgerState {
   const is = text(row, "state") as LedgerState["is"];
   switch (is) {
     case "lost":
+    case "awaiting_customer":
     case "broken":
       return { is };
     case "in_flight":
     case "deciding":
+    case "refusing":
       return { is, dueAt: instant(row, "due_at") };
     case "recorded":
       return { is, answer: answerIn(row) };
@@ -48,6 +52,10 @@ function toState(row: Row): LedgerState {
 
 function answerIn(row: Row): LedgerAnswer {
   return recordedAnswerSchema.parse(JSON.parse(text(row, "answer")));
+}
+
+function customerPageIn(row: Row): LedgerCustomerPage {
+  return customerPageSchema.parse(JSON.parse(text(row, "customer_page")));
 }
 
 export function toAuthorization(row: Row): LedgerAuthorization {
@@ -99,6 +107,7 @@ export function entryRow(entry: LedgerEntry) {
     currency: entry.amount.currency,
     authorization_reference: entry.authorizationReference,
     payment_method: entry.paymentMethod,
+    customer_page: entry.customerPage === null ? null : JSON.stringify(entry.customerPage),
     state: state.is,
     answer: "answer" in state ? JSON.stringify(state.answer) : null,
     due_at: "dueAt" in state ? BigInt(state.dueAt.getTime()) : null,

@@ -27,6 +27,7 @@ const STEPS: readonly string[] = [
   ) STRICT;
   CREATE INDEX gateway_moves_payment ON gateway_moves (payment_id, sequence);`,
   `CREATE INDEX gateway_entries_payment ON gateway_entries (payment_id, gateway_key);`,
+  `ALTER TABLE gateway_entries ADD COLUMN customer_page TEXT;`,
 ];
 
 /**

@@ -33,6 +33,9 @@ const followed: ReadonlySet<string> = new Set(followedTypes);
 const EVENT_ID = /^evt_\w{1,250}$/;
 const INTENT_ID = /^pi_\w{1,250}$/;
 
+/** Of an account that is connected to the one whose endpoint is called. */
+const ofAccount = z.object({ account: z.string().regex(/^acct_\w{1,250}$/) });
+
 const anyEvent = z.object({ object: z.string(), id: z.string(), type: z.string() });
 const eventTime = z.object({ created: z.number().int().nonnegative() });
 
@@ -54,6 +57,11 @@ export function seeEvent(value: unknown): GatewayHint | "foreign" | null {
   if (!EVENT_ID.test(event.id) || subject === undefined) return null;
   const reference = intentOf(subject);
   return reference === null ? "foreign" : { eventId: event.id, reference, labelled: labelOf(subject) };
+}
+
+/** Null for an event of the very account whose endpoint is called. */
+export function accountOfEvent(value: unknown): string | null {
+  return ofAccount.safeParse(value).data?.account ?? null;
 }
 
 /** By Stripe's clock. */

@@ -1,29 +1,44 @@
+import type { AccountSecrets } from "../../../../application/ports/accounts/account-secrets";
 import {
   GatewayEventError,
   type SignedGatewayEvents,
 } from "../../../../application/ports/gateway-events/gateway-event-source";
 import type { GatewayHint } from "../../../../application/ports/gateway-events/gateway-hint";
-import { seeEvent } from "./stripe-event";
+import { accountOfEvent, seeEvent } from "./stripe-event";
 import { readSignature, verifySignature } from "./stripe-signature";
 
 /**
- * Events as Stripe posts them to a webhook endpoint of the account. Excludes whoever does not have one of the endpoint's
- * signing secrets, and copies that are older than five minutes.
+ * Events as Stripe posts them to a webhook endpoint: of the server's account and those that are connected to it, or of an
+ * account that has a key of its own. Excludes whoever does not have one of the endpoint's signing secrets, and copies that
+ * are older than five minutes.
  * Survives a rotation: each of several secrets opens.
- * Not for what an event says: only for which payment it is about.
+ * Not for what an event says: only for which payment of which account it is about.
  */
 export class StripeWebhook implements SignedGatewayEvents {
-  constructor(private readonly secrets: readonly string[]) {}
+  constructor(
+    private readonly secrets: readonly string[],
+    private readonly secretsOf: AccountSecrets["webhookSecretsOf"] = async () => [],
+  ) {}
 
-  expect(header: string | undefined, now: Date): (body: Uint8Array) => GatewayHint | null {
+  async expect(
+    header: string | undefined,
+    now: Date,
+    account?: string,
+  ): Promise<(body: Uint8Array) => GatewayHint | null> {
     const signature = readSignature(header, now);
+    const secrets = account === undefined ? this.secrets : await this.secretsOf(account);
     return (body) => {
-      verifySignature(signature, body, this.secrets);
-      const seen = seeEvent(parsed(body));
+      verifySignature(signature, body, secrets);
+      const event = parsed(body);
+      const seen = seeEvent(event);
       if (seen === null) {
         throw new GatewayEventError("gateway_event_invalid", "The body is not an event of Stripe's.");
       }
-      return seen === "foreign" ? null : seen;
+      if (seen === "foreign") return null;
+      const of = accountOfEvent(event) ?? account;
+      // Whose endpoint it is, its events are of: another account has other secrets.
+      if (account !== undefined && of !== account) return null;
+      return of === undefined ? seen : { ...seen, account: of };
     };
   }
 }

@@ -44,6 +44,10 @@ export function lockFileName(resourceId: string): string {
   return `${encodeLockName(resourceId)}.lock`;
 }
 
+export function permitsFileName(resourceId: string): string {
+  return `${encodeLockName(resourceId)}.permits`;
+}
+
 export function fenceFileName(resourceId: string): string {
   return `${encodeLockName(resourceId)}.fence`;
 }

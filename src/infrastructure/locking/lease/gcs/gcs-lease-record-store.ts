@@ -9,11 +9,11 @@ import {
   storeErrorOf,
   type GcsResource,
 } from "../../../gcs/gcs-answers";
-import { createGcsClient } from "../../../gcs/gcs-client";
+import { createGcsClient, isAnonymous } from "../../../gcs/gcs-client";
 import type { GcsLockLocation } from "../../../gcs/gcs-location";
 import { MEDIA_REQUEST, mediaOf } from "../../../gcs/gcs-media";
 import { gcsObjectName, resourceIdOfGcsObject } from "./gcs-object-name";
-import { GcsRequests, type GcsAnswer, type GcsRequest } from "../../../gcs/gcs-requests";
+import { GcsRequests, type GcsAnswer, type GcsClient, type GcsRequest } from "../../../gcs/gcs-requests";
 import { uploadOf } from "../../../gcs/gcs-upload";
 import {
   parseLeaseRecord,
@@ -36,6 +36,8 @@ export interface GcsLeaseRecordStoreSettings extends GcsLockLocation {
   readonly requestTimeoutMs?: number;
   /** Another implementation of the API, instead of the real service. */
   readonly emulatorHost?: string | undefined;
+  /** A client whose endpoint and credentials are taken, in place of what the environment says. */
+  readonly storage?: GcsClient | undefined;
 }
 
 /** For callers without a lease to measure it by. */
@@ -53,9 +55,9 @@ export class GcsLeaseRecordStore implements LeaseRecordStore {
   private aheadMs: number | undefined;
 
   constructor(private readonly settings: GcsLeaseRecordStoreSettings) {
-    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost } = settings;
-    const client = createGcsClient({ requestTimeoutMs, emulatorHost });
-    this.requests = new GcsRequests(client, requestTimeoutMs, emulatorHost !== undefined);
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, emulatorHost, storage } = settings;
+    const client = storage ?? createGcsClient({ requestTimeoutMs, emulatorHost });
+    this.requests = new GcsRequests(client, requestTimeoutMs, isAnonymous(client));
   }
 
   /**

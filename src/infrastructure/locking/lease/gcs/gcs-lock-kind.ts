@@ -12,6 +12,7 @@ export const gcsLockKind: NetworkLockKind<GcsLockLocation> = {
       probe: () => provider.records.checkBucket(),
       // A bucket is there for good or not at all.
       isThereFromTheStart: true,
+      keptWithoutUs: true,
       close: () => provider.close(),
     };
   },

@@ -1,3 +1,4 @@
+import type { GcsClient } from "../../../gcs/gcs-requests";
 import { GcsLeaseRecordStore } from "./gcs-lease-record-store";
 import { parseGcsLockLocation, type GcsLockLocation } from "../../../gcs/gcs-location";
 import { LeaseLockProvider, type LeaseLockOptions } from "../lease-lock-provider";
@@ -6,6 +7,11 @@ import { leaseSettings } from "../protocol/lease-settings";
 export interface GcsLockOptions extends Omit<LeaseLockOptions, "adapter"> {
   /** Another implementation of the storage API. Default: what `STORAGE_EMULATOR_HOST` says; else the real service. */
   readonly emulatorHost?: string;
+  /**
+   * A `Storage` of @google-cloud/storage: its endpoint and its credentials are taken, in place of what the environment
+   * says. Requests are sent as the locks need it, and not as it is configured to.
+   */
+  readonly storage?: GcsClient;
 }
 
 /**
@@ -19,12 +25,13 @@ export class GcsLockProvider extends LeaseLockProvider {
 
   /** `location` is `gs://bucket/prefix`, whole or in parts; a `RangeError` says what is wrong with it. Sends nothing yet. */
   constructor(location: string | GcsLockLocation, options: GcsLockOptions = {}) {
-    const { emulatorHost = process.env["STORAGE_EMULATOR_HOST"], ...others } = options;
+    const { emulatorHost = process.env["STORAGE_EMULATOR_HOST"], storage, ...others } = options;
     const records = new GcsLeaseRecordStore({
       ...parseGcsLockLocation(
         typeof location === "string" ? location : `gs://${location.bucket}/${location.prefix}`,
       ),
       requestTimeoutMs: leaseSettings(options.lease).requestTimeoutMs,
+      storage,
       ...(emulatorHost === undefined || emulatorHost === "" ? {} : { emulatorHost }),
     });
     super(records, { ...others, adapter: "gcs" });

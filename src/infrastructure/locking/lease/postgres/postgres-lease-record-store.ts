@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { CompiledQuery } from "kysely";
 import { PostgresDatabase } from "../../../persistence/postgres/postgres-database";
+import type { PostgresPlace } from "../../../persistence/postgres/postgres-place";
 import {
   checkedSchema,
   createLockSchema,
@@ -30,7 +31,8 @@ import {
 import { PostgresNotices } from "./postgres-notices";
 
 export interface PostgresLeaseRecordStoreSettings {
-  readonly url: string;
+  /** A URL, a configuration of pg, or a pool of pg whose configuration is taken. */
+  readonly url: PostgresPlace;
   /** Made if it is missing. Default: `holdfast_locks`. */
   readonly schema?: string;
   readonly maxConnections?: number;

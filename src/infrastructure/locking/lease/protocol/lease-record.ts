@@ -30,6 +30,8 @@ export interface LeaseRecord extends LeaseFields {
   readonly holder: LeaseHolder | null;
   /** Who waits behind `waitingOwnerId`, in the order of their turns. It decides about order, never about exclusion. */
   readonly waitingBehind?: readonly string[];
+  /** Of the record that says how many slots a semaphore has, and that is never held. */
+  readonly permits?: number;
 }
 
 export interface LeaseHolder {
@@ -68,9 +70,9 @@ export function serializeLeaseRecord(record: StoredLeaseRecord): string {
     waiterExpiresAt: record.waiterExpiresAt,
   };
   if (isForeign(record)) return JSON.stringify(common);
-  const { ttlMs, renewSeq, fence, ownerAgeMs, holder, waitingBehind = [] } = record;
+  const { ttlMs, renewSeq, fence, ownerAgeMs, holder, permits, waitingBehind = [] } = record;
   const behind = waitingBehind.length === 0 ? {} : { waitingBehind };
-  return JSON.stringify({ ...common, ttlMs, renewSeq, fence, ownerAgeMs, holder, ...behind });
+  return JSON.stringify({ ...common, ttlMs, renewSeq, fence, ownerAgeMs, holder, ...behind, permits });
 }
 
 /**
@@ -89,6 +91,7 @@ export function parseLeaseRecord(text: string, place: string): StoredLeaseRecord
   };
   const ttlMs = fields.optional("ttlMs", roundedUp);
   const behind = fields.optional("waitingBehind", namesOfWaiters);
+  const permits = fields.optional("permits", permitsOrNone);
   if (ttlMs !== null)
     return {
       ...common,
@@ -99,6 +102,7 @@ export function parseLeaseRecord(text: string, place: string): StoredLeaseRecord
       ownerAgeMs: fields.optional("ownerAgeMs", roundedDown) ?? 0,
       holder: fields.optional("holder", leaseHolder),
       ...(behind !== null && { waitingBehind: behind }),
+      ...(permits !== null && { permits }),
     };
   if (ownerId !== null && expiresAt === null) throw fields.unreadable("expiresAt and ttlMs are missing");
   return { ...common, expiresAt: expiresAt ?? 0 };
@@ -160,6 +164,9 @@ const namesOfWaiters: Check<readonly string[] | null> = (value) =>
   Array.isArray(value) && value.every((name) => nonEmptyString(name) !== undefined)
     ? (value as readonly string[])
     : null;
+
+/** Whoever looks for it says what is wrong; to a lock it means nothing. */
+const permitsOrNone: Check<number | null> = (value) => naturalNumber(value) ?? null;
 
 const finiteNumber: Check<number> = (value) =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

@@ -18,6 +18,13 @@ const NO_SENTINEL = /unknown command .?sentinel/i;
 /** As `INFO` names it, and what to write in its place. */
 const KINDS = { standalone: "redis://", cluster: "redis+cluster://", sentinel: "redis+sentinel://" } as const;
 
+/** The same for a client that was brought. */
+const CLIENTS = {
+  standalone: "bring a Redis of ioredis, and not a Cluster",
+  cluster: "bring a Cluster of ioredis, and not a Redis",
+  sentinel: "bring a Redis whose options name it among their `sentinels`",
+} as const;
+
 type Scripted<Name extends string> = Record<
   Name,
   (key: string, ...values: readonly string[]) => Promise<unknown>
@@ -56,9 +63,9 @@ export class RedisConnection<Name extends string = never> {
       const { lastNodeError = error } = error as { readonly lastNodeError?: Error };
       this.lastFailure = this.sentinelsInWords(lastNodeError);
       if (REFUSED.test(lastNodeError.message)) this.refusal = lastNodeError;
-      if (/cluster support disabled/.test(lastNodeError.message)) this.refusal = wrongKind("standalone");
+      if (/cluster support disabled/.test(lastNodeError.message)) this.refusal = this.wrongKind("standalone");
       if (isOfSelect(error)) this.refusal = this.wrongDatabase = databaseRefused(error);
-      if (NO_SENTINEL.test(lastNodeError.message)) this.refusal = noSentinel();
+      if (NO_SENTINEL.test(lastNodeError.message)) this.refusal = this.noSentinel();
     });
     this.redis.on("connect", () => (this.wrongDatabase = undefined));
     this.redis.on("ready", () => (this.refusal = this.lastFailure = undefined));
@@ -93,7 +100,7 @@ export class RedisConnection<Name extends string = never> {
 
   private understood(error: Error): Error {
     const { message } = error;
-    if (IN_A_CLUSTER.test(message)) return (this.refusal = wrongKind("cluster"));
+    if (IN_A_CLUSTER.test(message)) return (this.refusal = this.wrongKind("cluster"));
     if (NOT_THE_MASTER.test(message)) this.onMoved();
     else if (/^Command timed out/.test(message) && this.location.kind !== "cluster" && !this.isClosed) {
       // The host may have vanished, and its address be elsewhere: nothing on this connection would ever tell.
@@ -124,7 +131,7 @@ export class RedisConnection<Name extends string = never> {
     try {
       const mode = /^redis_mode:(\w+)/m.exec(await this.redis.info("server"))?.[1];
       if (mode !== undefined && mode in KINDS && mode !== wanted)
-        throw (this.refusal = wrongKind(mode as keyof typeof KINDS));
+        throw (this.refusal = this.wrongKind(mode as keyof typeof KINDS));
     } catch (error) {
       // Who may not ask is not refused for it.
       if (/^NOPERM/.test((error as Error).message)) return;
@@ -173,13 +180,24 @@ export class RedisConnection<Name extends string = never> {
     const because = this.lastFailure === undefined ? "" : ` (${this.lastFailure.message})`;
     return new Error(`Redis is not reached${within}${because}`);
   }
-}
 
-function wrongKind(found: keyof typeof KINDS): Error {
-  const what = { standalone: "a Redis without cluster", cluster: "a Redis Cluster", sentinel: "a sentinel" }[
-    found
-  ];
-  return new Error(`this is ${what}: its URL begins with ${KINDS[found]}`);
+  private wrongKind(found: keyof typeof KINDS): Error {
+    const what = {
+      standalone: "a Redis without cluster",
+      cluster: "a Redis Cluster",
+      sentinel: "a sentinel",
+    };
+    const bring = this.location.like === undefined ? `its URL begins with ${KINDS[found]}` : CLIENTS[found];
+    return new Error(`this is ${what[found]}: ${bring}`);
+  }
+
+  private noSentinel(): Error {
+    const otherwise =
+      this.location.like === undefined
+        ? "the URL of a single Redis begins with redis://, that of a cluster with redis+cluster://"
+        : "leave `sentinels` out of the client's options, or name those that know the master";
+    return new Error(`this is no sentinel: ${otherwise}`);
+  }
 }
 
 /** The client says which request was refused. */
@@ -189,10 +207,4 @@ function isOfSelect(error: Error): boolean {
 
 function databaseRefused(error: Error): Error {
   return new Error(`the database in the URL is refused: ${error.message}`, { cause: error });
-}
-
-function noSentinel(): Error {
-  return new Error(
-    "this is no sentinel: the URL of a single Redis begins with redis://, that of a cluster with redis+cluster://",
-  );
 }

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type * as IoRedis from "ioredis";
-import type { RedisLocation } from "./redis-location";
+import { PLAIN } from "./brought-redis";
+import type { IoRedisClient, RedisLocation } from "./redis-location";
 
 /** One server, whichever the sentinels name at the time, or a cluster: the same to whoever has one key per request. */
 export type RedisClient = IoRedis.Redis | IoRedis.Cluster;
@@ -22,7 +23,6 @@ const reconnectAfterMs = (attempt: number): number => Math.min(50 * attempt, REC
 
 /** Loaded on first use: who locks elsewhere never loads Redis's client. Connects when it is told to. */
 export function openRedis(location: RedisLocation, options: RedisClientOptions): RedisClient {
-  const { Redis, Cluster } = createRequire(__filename)("ioredis") as typeof IoRedis;
   const { connectionName, timeoutMs, scripts = {}, reconnectOn } = options;
   const each = {
     connectionName,
@@ -38,13 +38,23 @@ export function openRedis(location: RedisLocation, options: RedisClientOptions):
     reconnectOnError: ({ message }: Error) => reconnectOn.test(message),
   };
   // Sent by their digest, and whole only to a server that does not know them: that one has not run them.
-  const one = {
-    ...each,
-    scripts,
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    retryStrategy: reconnectAfterMs,
+  const whole = { scripts, lazyConnect: true, enableOfflineQueue: false };
+  const one = { ...each, ...whole, retryStrategy: reconnectAfterMs };
+  const throughSentinels = {
+    sentinelRetryStrategy: reconnectAfterMs,
+    sentinelCommandTimeout: timeoutMs,
+    failoverDetector: true,
   };
+  const cluster = {
+    ...whole,
+    slotsRefreshTimeout: timeoutMs,
+    slotsRefreshInterval: 5_000,
+    retryDelayOnFailover: 0,
+    clusterRetryStrategy: reconnectAfterMs,
+  };
+  if (location.like !== undefined)
+    return copyOf(location.like, each, { ...one, ...throughSentinels }, cluster);
+  const { Redis, Cluster } = createRequire(__filename)("ioredis") as typeof IoRedis;
   if (location.kind === "single") return new Redis(location.url, one);
   const { servers, tls, username, password } = location;
   const login = {
@@ -53,28 +63,31 @@ export function openRedis(location: RedisLocation, options: RedisClientOptions):
     ...(tls ? { tls: {} } : {}),
   };
   if (location.kind === "cluster")
-    return new Cluster([...servers], {
-      redisOptions: { ...each, ...login },
-      scripts,
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      slotsRefreshTimeout: timeoutMs,
-      slotsRefreshInterval: 5_000,
-      retryDelayOnFailover: 0,
-      clusterRetryStrategy: reconnectAfterMs,
-    });
+    return new Cluster([...servers], { ...cluster, redisOptions: { ...each, ...login } });
   return new Redis({
     ...one,
     ...login,
+    ...throughSentinels,
     sentinels: [...servers],
     name: location.master,
     db: location.db,
-    sentinelRetryStrategy: reconnectAfterMs,
-    sentinelCommandTimeout: timeoutMs,
     enableTLSForSentinelMode: tls,
     ...(tls ? { sentinelTLS: {} } : {}),
-    failoverDetector: true,
   });
+}
+
+/** Goes where the client goes, with its credentials and its TLS. How requests are sent is the locks' own matter. */
+function copyOf(client: IoRedisClient, each: object, one: object, cluster: object): RedisClient {
+  const copy = client.isCluster
+    ? client.duplicate([], {
+        ...PLAIN,
+        ...cluster,
+        scaleReads: "master",
+        shardedSubscribers: false,
+        redisOptions: { ...PLAIN, ...each },
+      })
+    : client.duplicate({ ...PLAIN, ...one });
+  return copy as RedisClient;
 }
 
 /** Each server that has keys. */

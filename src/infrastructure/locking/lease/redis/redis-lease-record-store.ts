@@ -16,13 +16,15 @@ import {
   type ReadLeaseRecord,
   type RecordVersion,
 } from "../protocol/lease-record-store";
+import { locationOf } from "./brought-redis";
 import { RedisConnection } from "./redis-connection";
 import { mastersOf } from "./redis-driver";
-import { redisLocation } from "./redis-location";
+import type { RedisPlace } from "./redis-location";
 import { RedisNotices } from "./redis-notices";
 
 export interface RedisLeaseRecordStoreSettings {
-  readonly url: string;
+  /** A URL, or a client of ioredis whose configuration is taken. */
+  readonly url: RedisPlace;
   /** Default: `holdfast:lock:`. */
   readonly keyPrefix?: string;
   /** How long one request may take before it counts as unanswered. */
@@ -83,7 +85,7 @@ export class RedisLeaseRecordStore implements LeaseRecordStore {
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
   }: RedisLeaseRecordStoreSettings) {
     this.keyPrefix = keyPrefix;
-    const location = redisLocation(url);
+    const location = locationOf(url);
     this.notices = new RedisNotices(location, `${keyPrefix}released`);
     this.connection = new RedisConnection(location, requestTimeoutMs, SCRIPTS, () =>
       this.notices.reconnect(),

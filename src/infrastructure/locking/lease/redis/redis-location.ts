@@ -1,8 +1,27 @@
+/**
+ * A client of ioredis: a `Redis`, by itself or through sentinels, or a `Cluster`. What it was configured with is taken
+ * for connections of their own; the client itself is neither used nor closed.
+ */
+export interface IoRedisClient {
+  readonly isCluster: boolean;
+  readonly options: object;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a single client's and a cluster's differ, and so do versions
+  duplicate(...overrides: any[]): object;
+}
+
+/** A URL, or a client of ioredis that somebody has. */
+export type RedisPlace = string | IoRedisClient;
+
 /** Where a Redis is, and of which kind. */
 export type RedisLocation =
-  | { readonly kind: "single"; readonly url: string }
-  | (Servers & { readonly kind: "cluster" })
-  | (Servers & { readonly kind: "sentinel"; readonly master: string; readonly db: number });
+  | (Like & { readonly kind: "single"; readonly url: string })
+  | (Like & Servers & { readonly kind: "cluster" })
+  | (Like & Servers & { readonly kind: "sentinel"; readonly master: string; readonly db: number });
+
+interface Like {
+  /** Connections are made as this client's are; the rest is what people are told. */
+  readonly like?: IoRedisClient;
+}
 
 interface Servers {
   readonly servers: readonly { readonly host: string; readonly port: number }[];

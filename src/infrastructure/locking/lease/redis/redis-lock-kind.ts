@@ -11,6 +11,7 @@ export const redisLockKind: NetworkLockKind<{ readonly url: string }> = {
       queues: provider,
       wasReached: () => provider.records.hasSent,
       probe: () => provider.records.probe(),
+      keptWithoutUs: true,
       close: () => provider.close(),
     };
   },

@@ -1,6 +1,7 @@
 import { LeaseLockProvider, type LeaseLockOptions } from "../lease-lock-provider";
 import { leaseSettings } from "../protocol/lease-settings";
 import { RedisLeaseRecordStore } from "./redis-lease-record-store";
+import type { RedisPlace } from "./redis-location";
 
 export interface RedisLockOptions extends Omit<LeaseLockOptions, "adapter"> {
   /** Default: `holdfast:lock:`. */
@@ -16,11 +17,14 @@ export class RedisLockProvider extends LeaseLockProvider {
   /** Where the leases are, for those who look at them from outside. */
   readonly records: RedisLeaseRecordStore;
 
-  /** Connects with the first lock. */
-  constructor(url: string, options: RedisLockOptions = {}) {
+  /**
+   * `where`: a URL, or a client of ioredis that you have, from which everything is taken that says where Redis is and who
+   * asks. Connects with the first lock, by connections of its own, which `close` ends; your client stays yours to close.
+   */
+  constructor(where: RedisPlace, options: RedisLockOptions = {}) {
     const { keyPrefix, ...others } = options;
     const records = new RedisLeaseRecordStore({
-      url,
+      url: where,
       requestTimeoutMs: leaseSettings(options.lease).requestTimeoutMs,
       ...(keyPrefix === undefined ? {} : { keyPrefix }),
     });

@@ -8,6 +8,7 @@ import type { LeaseRecord, StoredLeaseRecord } from "../protocol/lease-record";
 import { UnreadableLeaseRecordError } from "../protocol/lease-record";
 import { TransientLeaseStoreError, type RecordVersion } from "../protocol/lease-record-store";
 import { renewed } from "../protocol/lease-transitions";
+import { renewForTheLastTime } from "./last-renewal";
 import { Stop } from "./stop";
 import type { TenureRequests } from "./tenure-requests";
 import { Withdrawal } from "./withdrawal";
@@ -106,19 +107,40 @@ export class LeaseTenure implements Tenure {
     return this.released;
   }
 
+  /** Instead of a release; what is lost has nothing left to leave. */
+  leaveFor(restMs: number): Promise<void> {
+    this.released ??= this.leave(this.nowMs() + restMs);
+    return this.released;
+  }
+
   /** Ends the tenure before its owner wanted it. */
   revoke(reason: string): void {
     this.lose(reason);
   }
 
+  private async leave(untilMs: number): Promise<void> {
+    await this.stop();
+    if (this.loss.reason !== null) return this.end();
+    const { record, version, renewSeq } = this;
+    await renewForTheLastTime(
+      this.requests,
+      { record: { ...record, renewSeq }, version },
+      untilMs - this.nowMs(),
+    );
+  }
+
   private async end(): Promise<void> {
+    await this.stop();
+    // What is known may be outdated, which costs a conflict; what is lost is read first, for it may be another's by now.
+    const version = this.loss.reason === null ? this.version : undefined;
+    await new Withdrawal(this.requests, { record: this.record, version }).run();
+  }
+
+  private async stop(): Promise<void> {
     this.releasing.call();
     this.over.call();
     this.cancelDeadline();
     await this.background;
-    // What is known may be outdated, which costs a conflict; what is lost is read first, for it may be another's by now.
-    const version = this.loss.reason === null ? this.version : undefined;
-    await new Withdrawal(this.requests, { record: this.record, version }).run();
   }
 
   private async live(): Promise<void> {

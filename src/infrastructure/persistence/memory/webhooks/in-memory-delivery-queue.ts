@@ -5,6 +5,7 @@ import type {
   Settlement,
   WebhookDeliveryQueue,
 } from "../../../../application/ports/events/webhook-delivery-queue";
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { NewDelivery } from "../../../../application/ports/events/webhook-fan-out-store";
 import type { NewPublicEvent } from "../../../../application/public-events/public-event";
 import {
@@ -14,6 +15,7 @@ import {
   type WebhookEndpointId,
 } from "../../../../domain/webhooks/webhook-endpoint";
 import { LoansInMemory } from "../../webhooks/loans-in-memory";
+import type { InMemoryAuditTrail } from "../in-memory-audit-trail";
 import type { StoredDelivery, StoredEndpoint, WebhookMemory } from "./webhook-memory";
 
 /** Later than any due time. */
@@ -25,18 +27,22 @@ export class InMemoryDeliveryQueue implements WebhookDeliveryQueue {
   constructor(
     private readonly memory: WebhookMemory,
     private readonly tell: (event: NewPublicEvent) => void,
+    private readonly trail: InMemoryAuditTrail,
   ) {}
 
-  async enqueue(deliveries: readonly NewDelivery[]): Promise<void> {
+  async enqueue(deliveries: readonly NewDelivery[], entry?: AuditEntry): Promise<void> {
     const { memory } = this;
+    let isAnyPending = false;
     for (const delivery of deliveries) {
       const stored = memory.ofEvent(delivery);
+      if (stored !== undefined && this.loans.isLent(stored.id)) continue;
+      isAnyPending = true;
       if (stored === undefined) memory.add(delivery);
-      else if (!this.loans.isLent(stored.id)) {
+      else
         memory.put({ ...stored, status: "pending", attempts: 0, dueAt: delivery.createdAt, settledAt: null });
-      }
     }
     memory.revision += 1;
+    if (isAnyPending && entry !== undefined) this.trail.keep(entry);
   }
 
   async claim(wish: ClaimWish): Promise<readonly ClaimedDelivery[]> {

@@ -1,25 +1,36 @@
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { Page } from "../../../../application/ports/payment-repository";
 import type {
+  ChangeOptions,
   EndpointChange,
+  EndpointQuery,
   Listener,
   StoredSecret,
   WebhookEndpointStore,
 } from "../../../../application/ports/events/webhook-endpoint-store";
-import type { WebhookPageQuery } from "../../../../application/ports/events/webhook-store";
 import type { MerchantId } from "../../../../domain/identifiers";
 import type { WebhookEndpoint, WebhookEndpointId } from "../../../../domain/webhooks/webhook-endpoint";
 import { idPage, readIdCursor } from "../../webhooks/webhook-cursor";
+import type { InMemoryAuditTrail } from "../in-memory-audit-trail";
 import type { WebhookMemory } from "./webhook-memory";
 
 export class InMemoryWebhookEndpoints implements WebhookEndpointStore {
-  constructor(private readonly memory: WebhookMemory) {}
+  constructor(
+    private readonly memory: WebhookMemory,
+    private readonly trail: InMemoryAuditTrail,
+  ) {}
 
-  async create(endpoint: WebhookEndpoint, startsAfter: number, limit: number): Promise<boolean> {
+  async create(
+    endpoint: WebhookEndpoint,
+    startsAfter: number,
+    limit: number,
+    entry?: AuditEntry,
+  ): Promise<boolean> {
     const theirs = this.all().filter(({ merchant }) => merchant === endpoint.merchant);
     if (theirs.length >= limit) return false;
     const behind = Math.max(startsAfter, this.memory.state.position);
     this.memory.endpoints.set(endpoint.id, { endpoint, startsAfter: behind });
-    this.memory.endpointsChanged();
+    this.changed(entry);
     return true;
   }
 
@@ -27,10 +38,11 @@ export class InMemoryWebhookEndpoints implements WebhookEndpointStore {
     return this.memory.endpoints.get(id)?.endpoint ?? null;
   }
 
-  async list(merchant: MerchantId, query: WebhookPageQuery): Promise<Page<WebhookEndpoint>> {
+  async list(merchant: MerchantId | null, query: EndpointQuery): Promise<Page<WebhookEndpoint>> {
     const after = query.cursor === undefined ? "" : readIdCursor(query.cursor);
     const found = this.all()
-      .filter((one) => one.merchant === merchant && one.id > after)
+      .filter((one) => (merchant === null || one.merchant === merchant) && one.id > after)
+      .filter((one) => query.disabled !== true || one.disabled !== null)
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     return idPage(found, query.limit);
   }
@@ -38,7 +50,7 @@ export class InMemoryWebhookEndpoints implements WebhookEndpointStore {
   async change(
     id: WebhookEndpointId,
     change: EndpointChange,
-    ifSecret?: string,
+    { ifSecret, entry }: ChangeOptions = {},
   ): Promise<WebhookEndpoint | null> {
     const stored = this.memory.endpoints.get(id);
     if (stored === undefined) return null;
@@ -46,17 +58,17 @@ export class InMemoryWebhookEndpoints implements WebhookEndpointStore {
     const enabled = change.disabled === null ? { failing: null } : {};
     const endpoint = { ...stored.endpoint, ...change, ...enabled };
     this.memory.endpoints.set(id, { ...stored, endpoint });
-    this.memory.endpointsChanged();
+    this.changed(entry);
     return endpoint;
   }
 
-  async delete(id: WebhookEndpointId): Promise<boolean> {
+  async delete(id: WebhookEndpointId, _at: Date, entry?: AuditEntry): Promise<boolean> {
     const { memory } = this;
     const wasThere = memory.endpoints.delete(id);
     for (const { id: deliveryId, endpointId } of memory.deliveries.values())
       if (endpointId === id) memory.drop(deliveryId);
     memory.pending.delete(id);
-    memory.endpointsChanged();
+    this.changed(wasThere ? entry : undefined);
     return wasThere;
   }
 
@@ -79,6 +91,11 @@ export class InMemoryWebhookEndpoints implements WebhookEndpointStore {
     return [...this.memory.endpoints.values()]
       .filter(({ endpoint }) => endpoint.disabled === null)
       .map(({ endpoint: { id, merchant, types }, startsAfter }) => ({ id, merchant, types, startsAfter }));
+  }
+
+  private changed(entry: AuditEntry | undefined): void {
+    this.memory.endpointsChanged();
+    if (entry !== undefined) this.trail.keep(entry);
   }
 
   private all(): readonly WebhookEndpoint[] {

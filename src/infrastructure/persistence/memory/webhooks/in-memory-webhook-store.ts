@@ -1,6 +1,7 @@
 import type { FanOutState, NewDelivery } from "../../../../application/ports/events/webhook-fan-out-store";
 import type { WebhookStore } from "../../../../application/ports/events/webhook-store";
 import type { NewPublicEvent } from "../../../../application/public-events/public-event";
+import { InMemoryAuditTrail } from "../in-memory-audit-trail";
 import { InMemoryDeliveryQueue } from "./in-memory-delivery-queue";
 import { InMemoryWebhookDeliveries } from "./in-memory-webhook-deliveries";
 import { InMemoryWebhookEndpoints } from "./in-memory-webhook-endpoints";
@@ -13,7 +14,7 @@ import { WebhookMemory, type WebhookContent } from "./webhook-memory";
  */
 export class InMemoryWebhookStore implements WebhookStore {
   private readonly memory = new WebhookMemory();
-  readonly endpoints = new InMemoryWebhookEndpoints(this.memory);
+  readonly endpoints: InMemoryWebhookEndpoints;
   readonly deliveries = new InMemoryWebhookDeliveries(this.memory);
   readonly queue: InMemoryDeliveryQueue;
   readonly fanOut = {
@@ -29,8 +30,9 @@ export class InMemoryWebhookStore implements WebhookStore {
     },
   };
 
-  constructor(tell: (event: NewPublicEvent) => void) {
-    this.queue = new InMemoryDeliveryQueue(this.memory, tell);
+  constructor(tell: (event: NewPublicEvent) => void, trail = new InMemoryAuditTrail()) {
+    this.endpoints = new InMemoryWebhookEndpoints(this.memory, trail);
+    this.queue = new InMemoryDeliveryQueue(this.memory, tell, trail);
   }
 
   /** Grows with each change. */

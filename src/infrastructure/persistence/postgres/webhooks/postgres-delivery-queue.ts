@@ -4,6 +4,7 @@ import type {
   ClaimWish,
   Settlement,
 } from "../../../../application/ports/events/webhook-delivery-queue";
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { NewDelivery } from "../../../../application/ports/events/webhook-fan-out-store";
 import type { WebhookDeliveryId } from "../../../../domain/webhooks/webhook-endpoint";
 import { toMs } from "../../sql/payment-rows";
@@ -68,10 +69,10 @@ export class PostgresDeliveryQueue extends SqlDeliveryQueue {
     );
   }
 
-  async enqueue(deliveries: readonly NewDelivery[]): Promise<void> {
+  async enqueue(deliveries: readonly NewDelivery[], entry?: AuditEntry): Promise<void> {
     if (deliveries.length === 0) return;
     const rows = toJson(deliveries.map(newDeliveryRow));
-    await this.postgres.rows(this.enqueueQuery.with({ deliveries: rows }), "list");
+    await this.postgres.acted(this.enqueueQuery.with({ deliveries: rows }), entry);
   }
 
   async claim(wish: ClaimWish): Promise<readonly ClaimedDelivery[]> {

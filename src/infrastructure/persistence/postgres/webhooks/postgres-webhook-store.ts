@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { TendingWork } from "../../../../application/ports/events/webhook-delivery-store";
 import type {
   FanOutState,
@@ -15,6 +16,7 @@ import { SqlWebhookEndpoints } from "../../webhooks/sql-webhook-endpoints";
 import { endpointRow, newDeliveryRow } from "../../webhooks/webhook-rows";
 import { isFirstInLine, names } from "../../webhooks/webhook-statements";
 import type { PostgresDatabase } from "../postgres-database";
+import { entryPart } from "../postgres-audit";
 import { toJson } from "../postgres-json";
 import { addDeliveries } from "./add-deliveries";
 import { PostgresDeliveryQueue } from "./postgres-delivery-queue";
@@ -48,19 +50,25 @@ class PostgresWebhookEndpoints extends SqlWebhookEndpoints {
     super(postgres);
   }
 
-  async create(endpoint: WebhookEndpoint, startsAfter: number, limit: number): Promise<boolean> {
+  async create(
+    endpoint: WebhookEndpoint,
+    startsAfter: number,
+    limit: number,
+    entry?: AuditEntry,
+  ): Promise<boolean> {
     const row = endpointRow(endpoint);
     const columns = Object.keys(row);
     // Behind the fan-out as it is once this has its row: none can pass meanwhile, and the next one knows of this endpoint.
     const created = sql<{ id: string }>`
-      WITH fan_out AS (UPDATE webhook_fan_out SET generation = generation + 1 RETURNING position)
-      INSERT INTO webhook_endpoints (${names(columns)}, starts_after)
+      WITH fan_out AS (UPDATE webhook_fan_out SET generation = generation + 1 RETURNING position),
+      created AS (INSERT INTO webhook_endpoints (${names(columns)}, starts_after)
       SELECT ${sql.join(Object.entries(row).map(([column, value]) => typed(column, value)))},
         greatest(${BigInt(startsAfter)}::bigint, fan_out.position)
       FROM fan_out
       WHERE (SELECT count(*) FROM webhook_endpoints
         WHERE merchant_id = ${endpoint.merchant} AND deleted_at IS NULL) < ${BigInt(limit)}
-      RETURNING id`;
+      RETURNING id)${entry === undefined ? sql`` : sql`, ${entryPart(entry, "created")}`}
+      SELECT id FROM created`;
     return (await this.postgres.once(created.compile(this.postgres.queries))).length > 0;
   }
 }

@@ -4,6 +4,7 @@ import type {
   ClaimWish,
   Settlement,
 } from "../../../../application/ports/events/webhook-delivery-queue";
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { NewDelivery } from "../../../../application/ports/events/webhook-fan-out-store";
 import type { WebhookDeliveryId, WebhookEndpointId } from "../../../../domain/webhooks/webhook-endpoint";
 import { toMs } from "../../sql/payment-rows";
@@ -84,14 +85,20 @@ export class SqliteDeliveryQueue extends SqlDeliveryQueue {
     }));
   }
 
-  async enqueue(deliveries: readonly NewDelivery[]): Promise<void> {
+  async enqueue(deliveries: readonly NewDelivery[], entry?: AuditEntry): Promise<void> {
     await this.sqlite.transaction(() => {
+      let pending = 0;
       for (const delivery of deliveries) {
         const row = newDeliveryRow(delivery);
-        if (this.insertDelivery.run(row)) continue;
+        if (this.insertDelivery.run(row)) {
+          pending += 1;
+          continue;
+        }
         const { endpoint_id: endpoint, event_id: event, created_at: now } = row;
-        this.sqlite.run(this.again.with({ endpoint, event, now, lent: this.lent(delivery.endpointId) }));
+        const lent = this.lent(delivery.endpointId);
+        pending += this.sqlite.run(this.again.with({ endpoint, event, now, lent }));
       }
+      if (pending > 0) this.sqlite.keep(entry);
       return true;
     });
   }

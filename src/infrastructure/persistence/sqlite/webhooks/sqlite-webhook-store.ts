@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { AuditEntry } from "../../../../application/ports/audit/audit-trail";
 import type { TendingWork } from "../../../../application/ports/events/webhook-delivery-store";
 import type {
   FanOutState,
@@ -46,7 +47,12 @@ class SqliteWebhookEndpoints extends SqlWebhookEndpoints {
     super(sqlite);
   }
 
-  async create(endpoint: WebhookEndpoint, startsAfter: number, limit: number): Promise<boolean> {
+  async create(
+    endpoint: WebhookEndpoint,
+    startsAfter: number,
+    limit: number,
+    entry?: AuditEntry,
+  ): Promise<boolean> {
     const db = this.sqlite.queries;
     const theirs = db
       .selectFrom("webhook_endpoints")
@@ -61,6 +67,7 @@ class SqliteWebhookEndpoints extends SqlWebhookEndpoints {
       const position = Number(fannedOut?.position ?? 0n);
       const row = { ...endpointRow(endpoint), starts_after: BigInt(Math.max(startsAfter, position)) };
       this.sqlite.run(db.insertInto("webhook_endpoints").values(row).compile());
+      this.sqlite.keep(entry);
       return true;
     });
   }

@@ -1,6 +1,10 @@
 import { z } from "zod";
 import type { LockTimeoutPolicy } from "../../../../application/ports/lock-timeout";
-import type { Observation, ObservePayment } from "../../../../application/use-cases/observe-payment";
+import type {
+  Observation,
+  ObservePayment,
+  PictureStatement,
+} from "../../../../application/use-cases/observe-payment";
 import { parseOperationId } from "../../../../domain/identifiers";
 import type { GatewayStatement } from "../../../../domain/payment/facts";
 import { gatewayKey } from "../../../../domain/payment/operation";
@@ -36,6 +40,7 @@ const observedAnswer = answerSchema(
               "succeeded",
               "declined",
               "authorization_gone",
+              "requires_action",
               "absent",
               "pending",
               "unknown",
@@ -62,12 +67,21 @@ const observedAnswer = answerSchema(
           .nullable()
           .meta({
             description:
-              "`open`: the reconciler asks about it anyway. `not_sent`: it never reached the gateway. `made_elsewhere`: it has no " +
+              "`open`: a release, which the reconciler asks about, or an operation that two answers contradict. `not_sent`: it never reached the gateway. `made_elsewhere`: it has no " +
               "key of ours to ask about: it was imported, or others made it at the gateway. `too_many`: one request asks about 48 operations at most, refunds first; `nextCursor` continues.",
           }),
       }),
     ),
     payment: paymentAnswer,
+    picture: z
+      .strictObject({ answer: z.enum(["seen", "unknown"]), reason: z.string().optional() })
+      .nullable()
+      .meta({
+        description:
+          "Whether the gateway has shown the payment as a whole. `unknown`: it was asked and gave no usable answer, so what " +
+          "others did there, and disputes, were not compared; repeat the request. Null: this gateway shows none, or has not " +
+          "told yet what it calls the authorization. Where it is `unknown`, an open operation is asked about by its key.",
+      }),
     nextCursor: z
       .string()
       .nullable()
@@ -113,13 +127,29 @@ export const observePayment = endpoint<ObservationParts>()({
   ],
   async handle({ request, response, ids, query: { cursor } }, parts) {
     const after = cursor === undefined ? null : parseOperationId(cursor);
-    const { payment, observations, next } = await asCaller(request, response, parts, (caller) =>
+    const observed = await asCaller(request, response, parts, (caller) =>
       parts.observePayment.execute(ids.paymentId, caller, after),
     );
-    const operations = observations.map(presentObservation);
-    return { status: 200, body: { operations, payment: publicPayment(payment), nextCursor: next } };
+    return { status: 200, body: presentObserved(observed) };
   },
 });
+
+type Observed = Awaited<ReturnType<ObservePayment["execute"]>>;
+
+export function presentObserved({
+  payment,
+  observations,
+  picture,
+  next,
+}: Observed): z.output<typeof observedAnswer> {
+  const operations = observations.map(presentObservation);
+  return { operations, payment: publicPayment(payment), picture: pictured(picture), nextCursor: next };
+}
+
+function pictured(picture: PictureStatement | null): z.output<typeof observedAnswer>["picture"] {
+  if (picture === null) return null;
+  return { answer: picture.outcome, ...("reason" in picture && { reason: picture.reason }) };
+}
 
 function presentObservation(observation: Observation): z.output<typeof observedAnswer>["operations"][number] {
   const { operation } = observation;

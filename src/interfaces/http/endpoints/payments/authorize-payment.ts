@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Caller } from "../../../../application/operations/caller";
 import type { IdempotencyKey } from "../../../../domain/identifiers";
 import { money } from "../../../../domain/money";
+import { collectionOf } from "../../requests/answer";
 import { requestSchema } from "../../openapi/schema-names";
 import { amountIn, currencyIn, text } from "../../requests/wire-values";
 import type { Given } from "../../requests/without-undefined";
@@ -10,7 +11,8 @@ import { asCallerInWorld, statusAndHeaders, keyProblems, lockProblems } from "./
 import { onePaymentAnswer } from "./payment-answers";
 import { labelsFrom, labelsIn } from "./payment-labels";
 import type { PaymentParts, PaymentWorld } from "./payment-parts";
-import { publicPayment } from "../../../../application/public-events/public-payment";
+import { presentPayment } from "./present-payment";
+import { returnUrlIn } from "../../requests/return-url";
 
 const DAY_SECONDS = 86_400;
 const DEFAULT_EXPIRY_SECONDS = 7 * DAY_SECONDS;
@@ -30,6 +32,7 @@ const authorizeRequest = requestSchema(
       description:
         "The gateway's token for a card. The simulated gateway accepts `tok_ok`, `tok_capture_decline` and more.",
     }),
+    returnUrl: returnUrlIn.optional(),
     ...labelsIn,
     reference: labelsIn.reference.meta({
       description: "Your own name for the payment; lists can be filtered by it.",
@@ -51,6 +54,12 @@ const importRequest = requestSchema(
   }),
 );
 
+/** Of what kind a request is, its members tell. */
+export function newPaymentSchema(sent: unknown): typeof authorizeRequest | typeof importRequest {
+  const isImport = typeof sent === "object" && sent !== null && "gatewayReference" in sent;
+  return isImport ? importRequest : authorizeRequest;
+}
+
 type Wanted = Given<z.output<typeof authorizeRequest>> | Given<z.output<typeof importRequest>>;
 
 export const authorizePayment = endpoint<PaymentParts>()({
@@ -67,13 +76,12 @@ export const authorizePayment = endpoint<PaymentParts>()({
   access: "merchant",
   movesMoney: true,
   body: requestSchema("NewPaymentRequest", z.union([authorizeRequest, importRequest])),
-  bodyFor: (sent) =>
-    typeof sent === "object" && sent !== null && "gatewayReference" in sent
-      ? importRequest
-      : authorizeRequest,
+  bodyFor: newPaymentSchema,
   answers: {
     201: {
-      description: "Authorized.",
+      description:
+        "Authorized; or `requires_action`: send the customer to `nextAction.url`, and ask for the payment when they come back to " +
+        "`returnUrl`.",
       schema: onePaymentAnswer,
       headers: ["Location", "Idempotency-Replayed"],
     },
@@ -88,38 +96,49 @@ export const authorizePayment = endpoint<PaymentParts>()({
     ...keyProblems,
     ...lockProblems,
     "authorization_declined",
+    "payment_expired",
+    "payment_voided",
     "authorization_not_found",
     "authorization_not_capturable",
     "authorization_already_imported",
     "authorize_in_progress",
     "payment_busy",
     "gateway_unavailable",
+    "gateway_access_refused",
   ],
   async handle(asked, parts) {
     const { request, body, key } = asked;
-    const outcome = await asCallerInWorld(asked, parts, (world, caller) => begin(world, body, key, caller));
+    const outcome = await asCallerInWorld(asked, parts, (world, caller) =>
+      beginPayment(world, body, key, caller),
+    );
     const stands = statusAndHeaders(outcome);
-    const location = `${request.path.replace(/\/$/, "")}/${outcome.payment.facts.id}`;
+    const location = `${collectionOf(request)}/${outcome.payment.facts.id}`;
     return {
       ...stands,
       headers: { ...stands.headers, Location: location },
-      body: { payment: publicPayment(outcome.payment) },
+      body: { payment: presentPayment(outcome.payment, parts) },
     };
   },
 });
 
-function begin(world: PaymentWorld, wanted: Wanted, idempotencyKey: IdempotencyKey, caller: Caller) {
+export function beginPayment(
+  world: Pick<PaymentWorld, "authorizePayment" | "importAuthorization">,
+  wanted: Wanted,
+  idempotencyKey: IdempotencyKey,
+  caller: Caller,
+) {
   const own = { idempotencyKey, ...labelsFrom(wanted) };
   if ("gatewayReference" in wanted) {
     const { gatewayReference, expiresIn = null } = wanted;
     const command = { ...own, gatewayReference, expiresInSeconds: expiresIn };
     return world.importAuthorization.execute(command, caller);
   }
-  const { amount, currency, paymentMethod, expiresIn } = wanted;
+  const { amount, currency, paymentMethod, returnUrl, expiresIn } = wanted;
   const command = {
     ...own,
     amount: money(amount, currency),
     paymentMethod,
+    returnUrl,
     expiresInSeconds: expiresIn,
   };
   return world.authorizePayment.execute(command, caller);

@@ -4,7 +4,14 @@ import { endpoint } from "../endpoint";
 import { pageQuery } from "../page-query";
 import { paymentListAnswer, visibleStatus } from "./payment-answers";
 import type { PaymentParts } from "./payment-parts";
-import { publicPayment } from "../../../../application/public-events/public-payment";
+import { presentPayment } from "./present-payment";
+
+export const listPaymentsQuery = pageQuery.extend({
+  status: visibleStatus.optional(),
+  reference: text(255).optional(),
+  createdFrom: instantIn.optional().meta({ description: "Inclusive." }),
+  createdTo: instantIn.optional().meta({ description: "Exclusive." }),
+});
 
 export const listPayments = endpoint<PaymentParts>()({
   method: "get",
@@ -13,17 +20,15 @@ export const listPayments = endpoint<PaymentParts>()({
   tag: "Payments",
   summary: "List payments, newest first",
   access: "merchant",
-  query: pageQuery.extend({
-    status: visibleStatus.optional(),
-    reference: text(255).optional(),
-    createdFrom: instantIn.optional().meta({ description: "Inclusive." }),
-    createdTo: instantIn.optional().meta({ description: "Exclusive." }),
-  }),
+  query: listPaymentsQuery,
   answers: { 200: { description: "One page.", schema: paymentListAnswer } },
   problems: ["invalid_request"],
-  async handle({ response, query }, { inWorld }) {
+  async handle({ response, query }, parts) {
     const { merchant } = callerOf(response);
-    const page = await inWorld(({ readPayments }) => readPayments.list({ ...query, merchant }));
-    return { status: 200, body: { data: page.data.map(publicPayment), nextCursor: page.nextCursor } };
+    const page = await parts.inWorld(({ readPayments }) => readPayments.list({ ...query, merchant }));
+    return {
+      status: 200,
+      body: { data: page.data.map((one) => presentPayment(one, parts)), nextCursor: page.nextCursor },
+    };
   },
 });

@@ -9,7 +9,7 @@ import {
   type PublicPayment,
 } from "../../../../application/public-events/public-payment";
 import { isOpen } from "../../../../domain/payment/operation";
-import { IN_PROGRESS_SECONDS, type ProblemCode } from "../../problems/problem-table";
+import { IN_PROGRESS_SECONDS, PENDING_SECONDS, type ProblemCode } from "../../problems/problem-table";
 import { asCaller } from "../../requests/as-caller";
 import type { Given } from "../../requests/without-undefined";
 import { endpoint, type Asked, type DocumentedEndpoint, type Endpoint } from "../endpoint";
@@ -77,7 +77,9 @@ export function movement<Body extends z.ZodType<object>, Answer extends z.ZodTyp
     answers: {
       201: { description: done, schema: answer, headers: ["Idempotency-Replayed"] },
       202: {
-        description: `The gateway has not confirmed the outcome yet: the ${name} is \`unknown\`. Repeat the request with the same key.`,
+        description:
+          `The gateway has not confirmed the outcome yet: the ${name} is \`unknown\`, or \`pending\` if the gateway has ` +
+          "taken the order and decides later. Repeat the request with the same key: what is `pending` is never sent again.",
         schema: answer,
         headers: ["Retry-After"],
       },
@@ -90,6 +92,7 @@ export function movement<Body extends z.ZodType<object>, Answer extends z.ZodTyp
       ...inProgress,
       ...problems,
       "gateway_unavailable",
+      "gateway_access_refused",
     ],
     async handle(asked, parts) {
       const { ids, key, body } = asked;
@@ -109,10 +112,14 @@ export function asCallerInWorld(
   return parts.inWorld((world) => asCaller(request, response, parts, (caller) => move(world, caller)));
 }
 
-/** 201 for what has happened; 202 while nobody knows yet, and then the same key asks again. */
+/**
+ * 201 for what has happened, and for a payment that its customer goes on with; 202 while nobody knows yet, and then the same
+ * key asks again.
+ */
 export function statusAndHeaders({ operation, replayed }: OperationOutcome) {
-  const stored = replayed ? { "Idempotency-Replayed": "true" } : {};
-  return isOpen(operation)
-    ? { status: 202 as const, headers: { ...stored, "Retry-After": IN_PROGRESS_SECONDS } }
-    : { status: 201 as const, headers: stored };
+  const stored = replayed ? { "Idempotency-Replayed": "true" as const } : {};
+  const isAnswered = !isOpen(operation) || operation.status === "requires_action";
+  if (isAnswered) return { status: 201 as const, headers: stored };
+  const seconds = operation.status === "pending" ? PENDING_SECONDS : IN_PROGRESS_SECONDS;
+  return { status: 202 as const, headers: { ...stored, "Retry-After": seconds } };
 }

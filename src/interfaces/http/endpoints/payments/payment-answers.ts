@@ -6,6 +6,7 @@ import { labelsOut } from "./payment-labels";
 
 export const visibleStatus = z.enum([
   "authorizing",
+  "requires_action",
   "authorized",
   "capturing",
   "captured",
@@ -26,9 +27,11 @@ export const operationAnswer = answerSchema(
       description:
         "`gateway`: made at the gateway, for instance in its dashboard, and not by a request to this service.",
     }),
-    status: z.enum(["succeeded", "failed", "unknown"]).meta({
+    status: z.enum(["succeeded", "failed", "pending", "requires_action", "unknown"]).meta({
       description:
-        "`unknown`: the gateway has not confirmed the outcome yet. It is resolved automatically, or a person decides with evidence.",
+        "`pending`: the gateway has taken the order and will report the outcome later, perhaps after days. `unknown`: the " +
+        "gateway has not confirmed the outcome yet. Either is resolved automatically, or a person decides with evidence. " +
+        "`requires_action`: of an authorization that an event is about; it waits for the customer.",
     }),
     amount: amountOut,
     failureCode: z.string().nullable(),
@@ -74,6 +77,17 @@ export const paymentAnswer = answerSchema(
     captures: z.array(operationAnswer),
     refunds: z.array(operationAnswer),
     disputes: z.array(disputeAnswer),
+    nextAction: z
+      .strictObject({
+        type: z.literal("redirect"),
+        url: z.string().meta({ description: "Send the customer's browser here." }),
+        expiresAt: instantOut.meta({ description: "Until when the customer is waited for." }),
+      })
+      .optional()
+      .meta({
+        description:
+          "Only while `status` is `requires_action`, and only where the payment is asked for: not in events.",
+      }),
   }),
 );
 

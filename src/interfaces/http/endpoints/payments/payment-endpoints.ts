@@ -1,3 +1,4 @@
+import { capturePayments } from "../captures/capture-payments";
 import { listEvents } from "../events/list-events";
 import type { Endpoint } from "../endpoint";
 import { authorizePayment } from "./authorize-payment";
@@ -16,6 +17,7 @@ export const paymentEndpoints: readonly Endpoint<PaymentParts>[] = [
   showPayment,
   listPaymentEvents,
   capturePayment,
+  capturePayments,
   voidPayment,
   refundPayment,
   listEvents,

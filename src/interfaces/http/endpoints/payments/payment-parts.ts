@@ -15,4 +15,8 @@ export interface PaymentParts {
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
   readonly readers: WaitingReaders;
+  /** Where the simulated gateway's page of this path is, from outside. */
+  readonly customerUrl: (path: string) => string;
+  /** Tells the log of a failure that becomes a part of an answer, where it belongs there. */
+  readonly logFailure: (error: unknown, requestId: string) => void;
 }

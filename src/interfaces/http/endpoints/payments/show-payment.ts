@@ -2,7 +2,7 @@ import { callerOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import { onePaymentAnswer } from "./payment-answers";
 import type { PaymentParts } from "./payment-parts";
-import { publicPayment } from "../../../../application/public-events/public-payment";
+import { presentPayment } from "./present-payment";
 
 export const showPayment = endpoint<PaymentParts>()({
   method: "get",
@@ -13,10 +13,10 @@ export const showPayment = endpoint<PaymentParts>()({
   access: "merchant",
   answers: { 200: { description: "As it is now.", schema: onePaymentAnswer } },
   problems: ["invalid_payment_id", "payment_not_found"],
-  async handle({ response, ids }, { inWorld }) {
+  async handle({ response, ids }, parts) {
     const { merchant, operator } = callerOf(response);
     const whose = operator ? null : merchant;
-    const payment = await inWorld(({ readPayments }) => readPayments.one(ids.paymentId, whose));
-    return { status: 200, body: { payment: publicPayment(payment) } };
+    const payment = await parts.inWorld(({ readPayments }) => readPayments.one(ids.paymentId, whose));
+    return { status: 200, body: { payment: presentPayment(payment, parts) } };
   },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { requestSchema } from "../../openapi/schema-names";
+import { actBehind } from "../../requests/audit/act-behind";
 import { asCaller } from "../../requests/as-caller";
 import { text } from "../../requests/wire-values";
 import { endpoint } from "../endpoint";
@@ -40,6 +41,7 @@ export const resolveReview = endpoint<ReviewParts>()({
     "sent, and a verdict that contradicts its answer is refused unless `overrideReason` says why the gateway is wrong. " +
     "The operator's key, the evidence and the gateway's answer are kept in the payment's history.",
   access: "operator",
+  audited: true,
   body: reviewRequest,
   answers: { 200: { description: "The verdict was recorded.", schema: reviewedAnswer } },
   problems: [
@@ -63,7 +65,7 @@ export const resolveReview = endpoint<ReviewParts>()({
     const { outcome, evidence, gatewayReference = null, overrideReason = null } = body;
     const verdict = { outcome, evidence, gatewayReference, overrideReason };
     const { payment, operation } = await asCaller(request, response, parts, (caller) =>
-      parts.reviewOperations.resolve(operationId, verdict, caller),
+      parts.reviewOperations.resolve(operationId, verdict, caller, actBehind(request, response)),
     );
     return { status: 200, body: presentReviewed(payment, operation) };
   },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { requestSchema } from "../../openapi/schema-names";
+import { collectionOf } from "../../requests/answer";
 import { callerOf } from "../../requests/request-context";
 import { text } from "../../requests/wire-values";
 import { endpoint } from "../endpoint";
@@ -43,7 +44,7 @@ export const createSandbox = endpoint<SandboxParts>()({
   async handle({ request, response, body }, { sandboxes, lifecycle }) {
     lifecycle.assertServing();
     const sandbox = await sandboxes.create(callerOf(response).merchant, body.fromSnapshot);
-    const location = `${request.path.replace(/\/$/, "")}/${sandbox.id}`;
+    const location = `${collectionOf(request)}/${sandbox.id}`;
     return { status: 201, headers: { Location: location }, body: { sandbox: presentSandbox(sandbox) } };
   },
 });

@@ -1,6 +1,9 @@
 import type { SandboxWorld } from "../../../../application/sandboxes/world/sandbox-world";
+import type { SandboxId } from "../../../../application/sandboxes/sandbox-ids";
 import { callerOf } from "../../requests/request-context";
+import { CUSTOMER_PAGES } from "../customer/customer-parts";
 import type { Endpoint } from "../endpoint";
+import { observePayment } from "../gateway/observe-payment";
 import { paymentEndpoints } from "../payments/payment-endpoints";
 import { webhookEndpoints } from "../webhooks/webhook-endpoints";
 import { attachSandbox } from "./attach-sandbox";
@@ -22,11 +25,18 @@ export const sandboxEndpoints: readonly Endpoint<SandboxParts>[] = [
   moveSandboxClock,
   deleteSandbox,
   ...paymentEndpoints.map((live) =>
-    inSandbox(live, (lend, parts) => ({
+    inSandbox(live, (lend, parts, sandboxId) => ({
       ...parts,
       inWorld: (work) => lend(({ payments }) => work(payments)),
+      customerUrl: (path) => `${parts.ownUrl()}${CUSTOMER_PAGES}/sandboxes/${sandboxId}${path}`,
     })),
   ),
+  inSandbox(observePayment, (lend, parts) => ({
+    ...parts,
+    observePayment: {
+      execute: (...asked) => lend(({ payments }) => payments.observePayment.execute(...asked)),
+    },
+  })),
   ...webhookEndpoints.map((live) => inSandbox(live, (inWebhooks, parts) => ({ ...parts, inWebhooks }))),
 ];
 
@@ -34,7 +44,7 @@ type Lend = <T>(work: (world: SandboxWorld) => Promise<T>) => Promise<T>;
 
 function inSandbox<Parts>(
   live: Endpoint<Parts>,
-  partsOf: (lend: Lend, parts: SandboxParts) => Parts,
+  partsOf: (lend: Lend, parts: SandboxParts, sandboxId: SandboxId) => Parts,
 ): Endpoint<SandboxParts> {
   const full = live.path === "/payments" ? (["sandbox_full"] as const) : [];
   return {
@@ -42,6 +52,8 @@ function inSandbox<Parts>(
     path: `/sandboxes/:sandboxId${live.path}`,
     operationId: `${live.operationId}InSandbox`,
     tag: "Sandboxes",
+    // All of a sandbox is its merchant's: there is nobody else whose payments an operator would have to look at.
+    access: "merchant",
     summary: `In a sandbox: ${live.summary.slice(0, 1).toLowerCase()}${live.summary.slice(1)}`,
     problems: [...new Set([...live.problems, ...ownedProblems, ...full])],
     handle: (asked, parts) => {
@@ -56,7 +68,7 @@ function inSandbox<Parts>(
             world.deliverSoon();
           }
         });
-      return live.handle(asked, partsOf(lend, parts));
+      return live.handle(asked, partsOf(lend, parts, sandboxId));
     },
   };
 }

@@ -7,11 +7,23 @@ import type { Lifecycle } from "../../server/lifecycle";
 export interface SandboxParts {
   readonly sandboxes: Pick<
     Sandboxes,
-    "create" | "attach" | "use" | "show" | "checkpoint" | "delete" | "list" | "isHere"
+    | "create"
+    | "attach"
+    | "use"
+    | "useAsCustomer"
+    | "show"
+    | "checkpoint"
+    | "delete"
+    | "list"
+    | "isHere"
+    | "merchantOf"
   >;
   readonly lockTimeouts: LockTimeoutPolicy;
   readonly lifecycle: Lifecycle;
   readonly readers: WaitingReaders;
+  readonly ownUrl: () => string;
+  /** Tells the log of a failure that becomes a part of an answer, where it belongs there. */
+  readonly logFailure: (error: unknown, requestId: string) => void;
 }
 
 /** What any request to one sandbox can be told. */

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { collectionOf } from "../../requests/answer";
 import { requestSchema } from "../../openapi/schema-names";
+import { actBehind } from "../../requests/audit/act-behind";
 import { callerOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import { endpointFields, endpointWithSecretAnswer, presentEndpoint } from "./webhook-answers";
@@ -27,6 +29,7 @@ export const createWebhookEndpoint = endpoint<WebhookParts>()({
     "Every event from now on is posted there, at least once, signed by Standard Webhooks. The answer carries the secret " +
     "to verify signatures with, this once.",
   access: "merchant",
+  audited: true,
   body: newEndpointRequest,
   answers: { 201: { description: "Made.", schema: endpointWithSecretAnswer, headers: ["Location"] } },
   problems: [...wishProblems, ...secretProblems, "webhook_endpoint_limit_reached"],
@@ -39,11 +42,11 @@ export const createWebhookEndpoint = endpoint<WebhookParts>()({
       ordered: body.ordered,
     };
     const made = await inWebhooks(({ webhookEndpoints }) =>
-      webhookEndpoints.create(callerOf(response).merchant, wish),
+      webhookEndpoints.create(callerOf(response).merchant, wish, actBehind(request, response)),
     );
     return {
       status: 201,
-      headers: { Location: `${request.path.replace(/\/$/, "")}/${made.endpoint.id}` },
+      headers: { Location: `${collectionOf(request)}/${made.endpoint.id}` },
       body: { endpoint: presentEndpoint(made.endpoint), secret: made.secret },
     };
   },

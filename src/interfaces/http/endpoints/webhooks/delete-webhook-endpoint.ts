@@ -1,3 +1,4 @@
+import { actBehind } from "../../requests/audit/act-behind";
 import { callerOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import { deletedEndpointAnswer } from "./webhook-answers";
@@ -10,12 +11,14 @@ export const deleteWebhookEndpoint = endpoint<WebhookParts>()({
   tag: "Webhooks",
   summary: "Delete a webhook endpoint, with its secret and its deliveries",
   access: "merchant",
+  audited: true,
   answers: { 200: { description: "Gone.", schema: deletedEndpointAnswer } },
   problems: oneEndpointProblems,
-  async handle({ response, ids: { webhookEndpointId } }, { inWebhooks, lifecycle }) {
+  async handle({ request, response, ids: { webhookEndpointId } }, { inWebhooks, lifecycle }) {
     lifecycle.assertServing();
+    const act = actBehind(request, response);
     await inWebhooks(({ webhookEndpoints }) =>
-      webhookEndpoints.delete(webhookEndpointId, callerOf(response).merchant),
+      webhookEndpoints.delete(webhookEndpointId, callerOf(response).merchant, act),
     );
     return { status: 200, body: { deleted: webhookEndpointId } };
   },

@@ -1,3 +1,4 @@
+import { actBehind } from "../../requests/audit/act-behind";
 import { callerOf } from "../../requests/request-context";
 import { endpoint } from "../endpoint";
 import { oneDeliveryAnswer, presentDelivery } from "./webhook-answers";
@@ -11,6 +12,7 @@ export const redeliverWebhook = endpoint<WebhookParts>()({
   summary: "Deliver once more",
   description: "With the same id and body, from the first attempt on, whatever became of it.",
   access: "merchant",
+  audited: true,
   answers: { 202: { description: "Under way.", schema: oneDeliveryAnswer } },
   problems: [
     "invalid_webhook_delivery_id",
@@ -18,11 +20,12 @@ export const redeliverWebhook = endpoint<WebhookParts>()({
     "webhook_delivery_pending",
     "webhook_endpoint_disabled",
   ],
-  async handle({ response, ids }, { inWebhooks, lifecycle }) {
+  async handle({ request, response, ids }, { inWebhooks, lifecycle }) {
     lifecycle.assertServing();
+    const act = actBehind(request, response);
     const { merchant, operator } = callerOf(response);
     const delivery = await inWebhooks(({ webhookDeliveries }) =>
-      webhookDeliveries.redeliver(ids.webhookDeliveryId, merchant),
+      webhookDeliveries.redeliver(ids.webhookDeliveryId, merchant, act),
     );
     return { status: 202, body: { delivery: presentDelivery(delivery, operator) } };
   },

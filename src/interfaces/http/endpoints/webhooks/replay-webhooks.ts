@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { answerSchema, requestSchema } from "../../openapi/schema-names";
+import { actBehind } from "../../requests/audit/act-behind";
 import { callerOf } from "../../requests/request-context";
 import { instantIn } from "../../requests/wire-values";
 import { endpoint } from "../endpoint";
@@ -27,13 +28,15 @@ export const replayWebhooks = endpoint<WebhookParts>()({
     "Those of the types that the endpoint wants now, also from before it was made or while it was disabled, each with the " +
     "id that it always had.",
   access: "merchant",
+  audited: true,
   body: replayRequest,
   answers: { 202: { description: "Under way.", schema: replayedAnswer } },
   problems: [...oneEndpointProblems, "webhook_endpoint_disabled", "webhook_replay_too_long"],
-  async handle({ response, ids, body }, { inWebhooks, lifecycle }) {
+  async handle({ request, response, ids, body }, { inWebhooks, lifecycle }) {
     lifecycle.assertServing();
+    const act = actBehind(request, response);
     const replayed = await inWebhooks(({ webhookDeliveries }) =>
-      webhookDeliveries.replay(ids.webhookEndpointId, callerOf(response).merchant, body),
+      webhookDeliveries.replay(ids.webhookEndpointId, callerOf(response).merchant, body, act),
     );
     return { status: 202, body: { replayed } };
   },

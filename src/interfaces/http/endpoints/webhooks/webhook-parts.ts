@@ -7,9 +7,12 @@ import type { Lifecycle } from "../../server/lifecycle";
 export interface WebhookUseCases {
   readonly webhookEndpoints: Pick<
     ManageWebhookEndpoints,
-    "create" | "one" | "list" | "change" | "delete" | "rotateSecret"
+    "create" | "one" | "list" | "change" | "delete" | "rotateSecret" | "merchantOf"
   >;
-  readonly webhookDeliveries: Pick<RedeliverWebhooks, "list" | "test" | "redeliver" | "replay">;
+  readonly webhookDeliveries: Pick<
+    RedeliverWebhooks,
+    "list" | "test" | "redeliver" | "replay" | "endpointOf"
+  >;
 }
 
 export interface WebhookParts {

@@ -50,7 +50,7 @@ const ASKED = {
 test("a request goes out under the client's credentials, and its answer comes back as it is", async () => {
   const { url, asked } = await echo();
   const authClient = { getRequestHeaders: async (to: string) => ({ Authorization: `Bearer for ${to}` }) };
-  const requests = new GcsRequests({ apiEndpoint: url, authClient } as unknown as Storage, 5_000, false);
+  const requests = new GcsRequests({ apiEndpoint: url, authClient }, 5_000, false);
   expect(await requests.send(REQUEST)).toMatchObject(ANSWER);
   expect(asked).toEqual([expect.objectContaining(ASKED)]);
   expect(asked[0]?.headers).toMatchObject({

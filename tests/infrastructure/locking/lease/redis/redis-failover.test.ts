@@ -1,7 +1,7 @@
 import { PermanentLeaseStoreError } from "../../../../../src/infrastructure/locking/lease/protocol/lease-record-store";
 import { RedisLockProvider } from "../../../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import { RedisLeaseRecordStore } from "../../../../../src/infrastructure/locking/lease/redis/redis-lease-record-store";
-import { LockChild } from "../../../../../src/infrastructure/locking/contract/lock-child";
+import { LockChild } from "../../../../../src/infrastructure/locking/contract/children/lock-child";
 import { QUICK_LEASE } from "../../../../support/servers/gcs-locks";
 import {
   caughtUp,

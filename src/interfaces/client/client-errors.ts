@@ -1,0 +1,67 @@
+import type { Problem } from "./generated/schemas";
+
+/** The server's refusal, in its own words. */
+export class HoldfastRefusal extends Error {
+  override readonly name = "HoldfastRefusal";
+  readonly code: Problem["code"];
+  readonly status: number;
+
+  constructor(
+    readonly problem: Problem,
+    /** The key of the request, if it had one: the same request with it is the same movement. */
+    readonly idempotencyKey: string | null,
+  ) {
+    super(`${problem.detail} (${problem.code})`);
+    this.code = problem.code;
+    this.status = problem.status;
+  }
+
+  /** Whether the same call may succeed later. The client has repeated it already, as long as it was allowed to. */
+  get isRetryable(): boolean {
+    return this.problem.retryable;
+  }
+}
+
+/** No answer of a Holdfast server came. What was sent may have been carried out: make the same call again, under the same name. */
+export class HoldfastUnreachableError extends Error {
+  override readonly name = "HoldfastUnreachableError";
+  readonly code = "unreachable";
+
+  constructor(
+    url: string,
+    reason: string,
+    readonly idempotencyKey: string | null,
+  ) {
+    super(
+      `no answer from Holdfast at ${url}: ${reason}` +
+        (idempotencyKey === null ? "" : "; the same call under the same name moves money at most once"),
+    );
+  }
+}
+
+/** The outcome is still not known: the gateway has not confirmed it, decides later, or waits for the customer. */
+export class HoldfastNotSettledError extends Error {
+  override readonly name = "HoldfastNotSettledError";
+  readonly code = "not_settled";
+
+  constructor(
+    readonly idempotencyKey: string,
+    /** When it is worth asking again, as the server says. */
+    readonly retryAfterMs: number,
+  ) {
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    super(`the outcome is not known yet; ask again in ${seconds} s, or wait for the payment's event`);
+  }
+}
+
+/** What was received is not to be believed. */
+export class WebhookVerificationError extends Error {
+  override readonly name = "WebhookVerificationError";
+
+  constructor(
+    readonly code: "headers_missing" | "timestamp_out_of_tolerance" | "signature_mismatch" | "malformed_body",
+    message: string,
+  ) {
+    super(message);
+  }
+}

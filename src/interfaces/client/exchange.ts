@@ -1,0 +1,164 @@
+import { HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
+import type { Problem } from "./generated/schemas";
+import { LONGEST_TIMER_MS, waitFor } from "./wait-for";
+
+/** What a request is, whatever it is about. */
+export interface WireRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+  readonly idempotencyKey: string | null;
+  /** A member that each of its answers has; null: none in particular. */
+  readonly answers: "payment" | "results" | null;
+  /** Whether sending it again does no more than sending it once. */
+  readonly isRepeatable: boolean;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly isReplayed: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+export interface ExchangeOptions {
+  readonly apiKey: string | null;
+  readonly fetch: typeof fetch;
+  /** How long one answer is waited for. */
+  readonly answerWithinMs: number;
+}
+
+export interface Patience {
+  /** For how long a request is repeated, all attempts together. */
+  readonly withinMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Sends a request until it is answered, or refused for good, or the time is over. Only what may be repeated is: requests
+ * with a key, and those that change nothing.
+ */
+export async function exchange(
+  request: WireRequest,
+  options: ExchangeOptions,
+  { withinMs, signal }: Patience,
+): Promise<WireAnswer> {
+  const endsAtMs = performance.now() + withinMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const leftMs = endsAtMs - performance.now();
+    const outcome = await attempted(request, options, Math.max(1, leftMs), signal);
+    if ("body" in outcome) return outcome;
+    const waitMs = Math.max(outcome.retryAfterMs ?? 0, backoffMs(attempt));
+    const mayRepeat = request.isRepeatable && outcome.isPassing;
+    if (!mayRepeat || performance.now() + waitMs >= endsAtMs) throw outcome.error;
+    await waitFor(waitMs, signal);
+  }
+}
+
+interface Failed {
+  readonly error: Error;
+  readonly isPassing: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+async function attempted(
+  { method, url, body, idempotencyKey, answers }: WireRequest,
+  { apiKey, fetch: send, answerWithinMs }: ExchangeOptions,
+  leftMs: number,
+  signal: AbortSignal | undefined,
+): Promise<WireAnswer | Failed> {
+  signal?.throwIfAborted();
+  const limitMs = Math.min(answerWithinMs, leftMs);
+  const inTime = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.ceil(limitMs)));
+  // A mistake in what is sent is the caller's, and not worth another attempt.
+  const sent = body === undefined ? null : JSON.stringify(body);
+  const said = new Headers({
+    Accept: "application/json",
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+    ...(idempotencyKey !== null && { "Idempotency-Key": idempotencyKey }),
+    ...(apiKey !== null && { Authorization: `Bearer ${apiKey}` }),
+  });
+  const unreachable = (reason: string, retryAfterMs: number | null = null, isPassing = true): Failed => ({
+    error: new HoldfastUnreachableError(url, reason, idempotencyKey),
+    isPassing,
+    retryAfterMs,
+  });
+  let response: Response;
+  let text: string;
+  try {
+    response = await send(url, {
+      method,
+      headers: said,
+      // Whoever is redirected would show the key elsewhere.
+      redirect: "manual",
+      signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]),
+      body: sent,
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return unreachable(reasonOf(error, limitMs));
+  }
+  const { status, headers } = response;
+  const parsed = parsedJson(text);
+  const retryAfterMs = retryAfter(headers);
+  if (response.ok && isAnswer(parsed, answers))
+    return { status, body: parsed, isReplayed: headers.get("idempotency-replayed") === "true", retryAfterMs };
+  if (isProblem(parsed)) {
+    const error = new HoldfastRefusal(parsed, idempotencyKey);
+    return { error, isPassing: parsed.retryable, retryAfterMs };
+  }
+  // A proxy in between: what it says of servers that are away, or of too many requests, passes.
+  return unreachable(
+    `status ${status}, which is no answer of a Holdfast server`,
+    retryAfterMs,
+    status === 429 || status >= 500,
+  );
+}
+
+function backoffMs(attempt: number): number {
+  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+  return most / 2 + Math.random() * (most / 2);
+}
+
+function retryAfter(headers: Headers): number | null {
+  const said = headers.get("retry-after");
+  if (said === null) return null;
+  const seconds = /^\d+$/.test(said) ? Number(said) : (Date.parse(said) - Date.now()) / 1_000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds * 1_000) : null;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  const { status, code, detail, retryable } = (value ?? {}) as Record<string, unknown>;
+  return (
+    typeof status === "number" &&
+    typeof code === "string" &&
+    typeof detail === "string" &&
+    typeof retryable === "boolean"
+  );
+}
+
+/** Pages of networks and proxies answer with 200, too. */
+function isAnswer(value: unknown, needs: string | null): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const member = needs === null ? value : (value as Record<string, unknown>)[needs];
+  return typeof member === "object" && member !== null;
+}
+
+/** `fetch` hides what happened in the cause of its error. */
+function reasonOf(error: unknown, limitMs: number): string {
+  const { name, message, cause } = error as { name?: string; message?: string; cause?: { code?: string } };
+  if (name === "TimeoutError") return `none within ${Math.round(limitMs / 1_000)} s`;
+  return cause?.code ?? message ?? String(error);
+}

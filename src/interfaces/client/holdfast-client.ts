@@ -1,0 +1,56 @@
+import { ClientEvents } from "./client-events";
+import { ClientPayments, type MovingOperation } from "./client-payments";
+import type { Operations } from "./generated/operations";
+import type { KeyPlace } from "./key-place";
+import { Wire, type Input } from "./wire";
+
+export interface HoldfastClientOptions {
+  readonly apiKey?: string;
+  /** Where idempotency keys are kept. It has to outlive the process. */
+  readonly keys: KeyPlace;
+  /** For how long a call is repeated, all attempts together: a minute, unless told otherwise. */
+  readonly withinMs?: number;
+  /** How long one answer is waited for: 35 s, which is longer than the server takes at most. */
+  readonly answerWithinMs?: number;
+  /** Another `fetch`, for instance with a proxy. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  readonly withinMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const WITHIN_MS = 60_000;
+const ANSWER_WITHIN_MS = 35_000;
+
+/** Calls a Holdfast server. Repeats by itself what may be repeated, and moves money under keys that are stored first. */
+export class HoldfastClient {
+  readonly payments: ClientPayments;
+  readonly events: ClientEvents;
+  private readonly wire: Wire;
+
+  constructor(url: string, options: HoldfastClientOptions) {
+    const { apiKey = null } = options;
+    // Said here, where it is not shown: a header that cannot be made would be told with its value.
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
+      throw new TypeError("apiKey is empty, or has characters that no API key has");
+    const exchanging = {
+      apiKey,
+      fetch: options.fetch ?? fetch,
+      answerWithinMs: options.answerWithinMs ?? ANSWER_WITHIN_MS,
+    };
+    this.wire = new Wire(url, exchanging, options.keys, options.withinMs ?? WITHIN_MS);
+    this.payments = new ClientPayments(this.wire);
+    this.events = new ClientEvents(this.wire);
+  }
+
+  /** Any operation of the API that moves no money, by its `operationId`. Those that do are methods of `payments`. */
+  call<Id extends Exclude<keyof Operations, MovingOperation>>(
+    operation: Id,
+    input: Input<Id>,
+    options: CallOptions = {},
+  ): Promise<Operations[Id]["answer"]> {
+    return this.wire.call(operation, input, options);
+  }
+}

@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { dirname } from "node:path";
+import { builtProgram } from "../../support/program/built-program";
+import { projectRoot } from "../planted-project";
+
+jest.setTimeout(180_000);
+
+/** Their own programs: both are written for command lines, and ES modules only. */
+const run = (program: string, args: readonly string[]): { status: number; output: string } => {
+  try {
+    const output = execFileSync(process.execPath, [`${projectRoot}/node_modules/${program}`, ...args], {
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1" },
+    });
+    return { status: 0, output };
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: string };
+    return { status, output: stdout };
+  }
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = dirname(dirname(await builtProgram()));
+});
+
+test("publint finds nothing in the package", () => {
+  expect(run("publint/src/cli.js", ["run", folder, "--strict"])).toEqual({
+    status: 0,
+    output: expect.stringContaining("All good!") as string,
+  });
+});
+
+test("arethetypeswrong finds nothing in the package", () => {
+  const { status, output } = run("@arethetypeswrong/cli/dist/index.js", [
+    "--pack",
+    folder,
+    "--no-emoji",
+    "--profile",
+    "node16",
+    "--format",
+    "ascii",
+  ]);
+  expect({ status, problems: status === 0 ? "" : output }).toEqual({ status: 0, problems: "" });
+});

@@ -1,0 +1,60 @@
+"use strict";
+const { sep } = require("node:path");
+const { compileFunction, constants } = require("node:vm");
+const { default: JestRuntime } = require("jest-runtime");
+
+const PARAMETERS = ["module", "exports", "require", "__dirname", "__filename", "jest"];
+const PACKAGES = `${sep}node_modules${sep}`;
+/** Jest's own part that knows which file it runs: each file gets a new one. */
+const CIRCUS = `${PACKAGES}jest-circus${sep}`;
+
+/**
+ * Loads what a test file needs into the realm of its worker. The project's own modules are new for each file, as ever;
+ * packages are loaded once per worker, as Node loads them. See ADR 0118.
+ */
+class SharingRuntime extends JestRuntime {
+  constructor(...parts) {
+    super(...parts);
+    this.executor.compile = (source, filename) =>
+      compileFunction(source, PARAMETERS, {
+        filename,
+        importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      });
+    const loader = this.cjsLoader;
+    const load = loader.requireModule.bind(loader);
+    loader.requireModule = (from, name, ...more) => {
+      if (name === "node:async_hooks" && from.includes(CIRCUS))
+        return { AsyncLocalStorage: OneAfterTheOther };
+      const path = this.fileOf(from, name);
+      return path?.includes(PACKAGES) && !path.includes(CIRCUS) ? require(path) : load(from, name, ...more);
+    };
+  }
+
+  /** Undefined for a module of Node. */
+  fileOf(from, name) {
+    if (!name) return from;
+    return this._resolution.isCoreModule(name) ? undefined : this._resolution.resolveCjs(from, name);
+  }
+}
+
+/**
+ * Which test runs, for Jest: the tests of a file run one after the other. With Node's storage, Node 20 would call
+ * functions for each promise that is made, in tests that use none.
+ */
+class OneAfterTheOther {
+  current = undefined;
+
+  getStore() {
+    return this.current;
+  }
+
+  run(store, callback) {
+    const outer = this.current;
+    this.current = store;
+    return Promise.resolve(callback()).finally(() => {
+      this.current = outer;
+    });
+  }
+}
+
+module.exports = { __esModule: true, default: SharingRuntime };

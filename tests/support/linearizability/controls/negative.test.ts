@@ -1,0 +1,31 @@
+import { SeededRandom } from "../../../simulation/lease/seeded-random";
+import type { HttpCall } from "../history/http-call";
+import { size } from "../../test-size";
+import { judge } from "../payment/judge";
+import { batched } from "./batched";
+import { mutations } from "./mutations";
+import { randomHistory } from "./random-history";
+
+const SEEDS = size(300, 15);
+/** A mistake that fits nowhere would be found everywhere. */
+const LEAST_PLACES = size(20, 1);
+
+const ways = [
+  { how: "with captures that come alone", as: (history: readonly HttpCall[]) => history },
+  { how: "with captures in batches", as: batched },
+];
+
+describe.each(ways)("a mistake in a good history is found wherever it fits, $how", ({ as }) => {
+  test.each(Object.entries(mutations))("%s", (_, mutation) => {
+    let places = 0;
+    for (let seed = 0; seed < SEEDS; seed += 1) {
+      const history = randomHistory(new SeededRandom(seed), 30, seed);
+      const mutated = mutation(history);
+      if (mutated === null) continue;
+      places += 1;
+      if (judge(as(mutated)).bad.length === 0)
+        throw new Error(`not found with seed ${seed}: ${JSON.stringify(mutated)}`);
+    }
+    expect(places).toBeGreaterThanOrEqual(LEAST_PLACES);
+  });
+});

@@ -118,13 +118,13 @@ export class WorkOnHints {
     }
   }
 
-  /** What is due before the next look is not to wait for it. */
-  private nudgeAt(dueAt: Date, beforeInMs = Infinity): void {
+  /** What is due before the next look is not to wait for it. A timer may be over before the clock says so: asked again. */
+  private nudgeAt(dueAt: Date): void {
     const { clock, limits } = this.parts;
     const inMs = dueAt.getTime() - clock.now().getTime();
-    // A timer may be over a little before the clock says so; a clock that stands still is not waited for.
-    if (inMs <= 0 || inMs >= beforeInMs) this.nudge();
-    else if (inMs < limits.pollMs) setTimeout(() => this.nudgeAt(dueAt, inMs), inMs).unref();
+    if (inMs <= 0) this.nudge();
+    else if (inMs < limits.pollMs && !this.stopping.signal.aborted)
+      setTimeout(() => this.nudgeAt(dueAt), inMs + 1).unref();
   }
 
   private async follow(hint: ClaimedHint): Promise<HintOutcome> {

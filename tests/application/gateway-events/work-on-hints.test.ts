@@ -9,7 +9,9 @@ import { InMemoryHintStore } from "../../../src/infrastructure/persistence/memor
 import { Gate, until } from "../../support/fakes/gate";
 
 const LONG_MS = 3_600_000;
-const clock = new SystemClock();
+const wall = new SystemClock();
+let standsStill: Date | null = null;
+const clock = { now: () => standsStill ?? wall.now() };
 const hint = (reference: string) => ({ eventId: `evt_of_${reference}`, reference, labelled: null });
 
 let store: InMemoryHintStore;
@@ -19,6 +21,7 @@ let answer: (reference: string) => Promise<HintOutcome>;
 let work: WorkOnHints;
 
 beforeEach(() => {
+  standsStill = null;
   store = new InMemoryHintStore();
   followed = [];
   failures = [];
@@ -66,6 +69,17 @@ test("the work on hints comes back to a busy payment when it is time, without be
   await receive("pi_1");
   for (let looks = 0; followed.length < 3 && looks < 2_000; looks += 1) await pause(1);
   expect(followed).toEqual(["pi_1", "pi_1", "pi_1"]);
+});
+
+test("the work on hints comes back to a busy payment although timers are over before the clock says so", async () => {
+  standsStill = wall.now();
+  answer = async () => (followed.length < 2 ? "busy" : "done");
+  work.start();
+  await receive("pi_1");
+  await until(() => followed.length === 1);
+  await pause(10);
+  standsStill = null;
+  await until(() => followed.length === 2);
 });
 
 test("the work on hints asks about eight payments at a time, and about the others when a place is free", async () => {

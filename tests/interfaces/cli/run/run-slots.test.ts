@@ -72,9 +72,12 @@ describe("holdfast run --slots", () => {
   test("a slot in a lock file is kept by a command whose wrapper was killed, as a lock is", async () => {
     const first = holdfast.start(run("file:orphan", 1, "sh", "-c", "echo $$ >&2; exec sleep 60"));
     const [, pid] = await first.said(/^(\d+)$/);
-    // Its end is not waited for: the command has its output.
-    process.kill(first.pid, "SIGKILL");
     try {
+      // Not before the wrapper has written down whose lock it is.
+      for (let told = ""; !told.includes(`pid ${pid}`);)
+        told = (await holdfast.run(run("file:orphan", 1, "true"))).stderr;
+      // Its end is not waited for: the command has its output.
+      process.kill(first.pid, "SIGKILL");
       const refused = await holdfast.run(run("file:orphan", 1, "true"));
       expect(refused.status).toBe(75);
       expect(refused.stderr).toContain(`pid ${pid}`);

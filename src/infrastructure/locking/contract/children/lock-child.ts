@@ -70,6 +70,8 @@ async function obey(
       {
         timeout: order.timeout,
         purpose: "contract",
+        // Who is told that it has left may ask for the lock in another process.
+        release: "await",
         ...(order.permits !== undefined && { permits: order.permits }),
       },
     );

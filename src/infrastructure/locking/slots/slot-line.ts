@@ -20,7 +20,7 @@ export class SlotLine extends Line {
   /** Behind a caller who does not know yet whether there is a slot for it; they wait for that and no longer. */
   readonly hurried = new Set<Wait>();
   private isRefused = false;
-  private whenEmpty: (() => void)[] = [];
+  private whenDecided: (() => void)[] = [];
 
   constructor(
     resourceId: string,
@@ -40,21 +40,25 @@ export class SlotLine extends Line {
     return this.isRefused || this.inside.size - this.leaving >= this.permits;
   }
 
-  /** Everybody who is inside has left but for a release that is under way, and no caller wants to get in. */
+  /** No caller is inside or wants to get in: there are only releases under way, or a question whose caller gave up. */
   get isBeingLeft(): boolean {
-    return !this.isTaken && this.inside.size > 0 && this.inside.size === this.leaving;
+    const isWanted = this.isTaken && !(this.isReleasing && this.tickets.isEmpty);
+    return this.isUsed && !isWanted && this.inside.size === this.leaving;
   }
 
   left(hold: Hold): void {
     this.leaving -= 1;
     this.inside.delete(hold);
-    if (this.inside.size > 0) return;
-    for (const callback of this.whenEmpty) callback();
-    this.whenEmpty = [];
   }
 
-  emptied(): Promise<void> {
-    return new Promise((resolve) => this.whenEmpty.push(resolve));
+  /** Resolves when the line rests, or when it turns out that it will not. */
+  notBeingLeft(): Promise<void> {
+    return new Promise((resolve) => this.whenDecided.push(resolve));
+  }
+
+  decided(): void {
+    for (const callback of this.whenDecided) callback();
+    this.whenDecided = [];
   }
 
   override refused(answer: Exclude<Attempt, { kind: "acquired" }>, nowMs: number): void {
@@ -90,10 +94,13 @@ export class SlotLines extends Lines<SlotLine> {
   /** What to wait for before `of`: a number of permits is forgotten when the last of those who use it has left. */
   lastOfOthers(resourceId: string, permits: number): Promise<void> | undefined {
     const line = this.byId.get(resourceId);
-    return line === undefined || line.permits === permits || !line.isBeingLeft ? undefined : line.emptied();
+    return line === undefined || line.permits === permits || !line.isBeingLeft
+      ? undefined
+      : line.notBeingLeft();
   }
 
   override reachFront(line: SlotLine, wait: Wait): Promise<unknown> {
+    line.decided();
     if (!line.isTaken || !wait.isSingleAttempt || line.isFull) return super.reachFront(line, wait);
     wait.begin(line);
     line.hurried.add(wait);
@@ -109,5 +116,10 @@ export class SlotLines extends Lines<SlotLine> {
   left(line: SlotLine, hold: Hold): void {
     line.left(hold);
     if (!line.isUsed) this.rest(line);
+  }
+
+  protected override rest(line: SlotLine): void {
+    super.rest(line);
+    line.decided();
   }
 }

@@ -8,8 +8,9 @@ import { builtInLockTimeouts, type LockTimeoutPolicy } from "../../../applicatio
 import { Loss } from "../hold/loss";
 import { LinedLockProvider } from "../line/lined-lock-provider";
 import { limitOf } from "../line/wait-limit";
-import type { Attempt, LockBackend, Tenure } from "../lock-backend";
+import type { Attempt, LockBackend, Semaphore, Tenure } from "../lock-backend";
 import type { LockProviderSettings } from "../lock-settings";
+import { slotsOver } from "../slots/slot-search";
 
 /** What goes wrong with one acquisition of one id. */
 export type LockFault =
@@ -56,9 +57,12 @@ export class FaultyLockProvider extends LinedLockProvider {
     this.memory.orders.set(resourceId, [...orders, fault]);
   }
 
-  /** Takes the lock from whoever is inside: its signal fires, and `assertHeld` throws. Throws where nobody is. */
+  /**
+   * Takes the lock from whoever is inside, and of several with permits from who has been there longest: its signal fires,
+   * and `assertHeld` throws. Throws where nobody is.
+   */
   lose(resourceId: string, reason = ORDERED): void {
-    const tenure = this.memory.held.get(resourceId);
+    const tenure = [...this.memory.held.values()].find((one) => one.resourceId === resourceId);
     if (tenure === undefined) throw new Error(`nobody holds ${resourceId}: there is nothing to lose`);
     tenure.lose(reason);
   }
@@ -113,26 +117,42 @@ class FaultyBackend implements LockBackend {
     return oldest as FaultOf<Kind>;
   }
 
-  async attempt(resourceId: string): Promise<Attempt> {
-    if (this.held.has(resourceId)) return { kind: "held" };
-    const order = this.take(resourceId, "is delayed", "fails to release");
-    if (order?.fault === "is delayed") await Promise.race([order.until, this.hurried]);
-    this.fence = Math.max(this.fence, Date.now()) + 1;
-    const end = (): void => void this.held.delete(resourceId);
-    const failsToRelease = order?.fault === "fails to release";
-    const tenure = new FaultyTenure(resourceId, BigInt(this.fence), failsToRelease, end);
-    this.held.set(resourceId, tenure);
-    return { kind: "acquired", tenure };
+  attempt(resourceId: string): Promise<Attempt> {
+    return this.attemptAt(resourceId, resourceId);
+  }
+
+  /** Orders are for the id, whichever slot of it is had. */
+  slots(semaphore: Semaphore): LockBackend {
+    const { resourceId, permits } = semaphore;
+    const slots: LockBackend = {
+      adapter: this.adapter,
+      attempt: (slot) => this.attemptAt(slot, resourceId),
+      close: () => this.close(),
+    };
+    // There are no other processes, and the callers of this one cannot disagree by the time they come here.
+    return slotsOver(slots, { read: async () => permits, replace: async () => true }, semaphore);
   }
 
   async close(): Promise<void> {}
+
+  private async attemptAt(place: string, resourceId: string): Promise<Attempt> {
+    if (this.held.has(place)) return { kind: "held" };
+    const order = this.take(resourceId, "is delayed", "fails to release");
+    if (order?.fault === "is delayed") await Promise.race([order.until, this.hurried]);
+    this.fence = Math.max(this.fence, Date.now()) + 1;
+    const end = (): void => void this.held.delete(place);
+    const failsToRelease = order?.fault === "fails to release";
+    const tenure = new FaultyTenure(resourceId, BigInt(this.fence), failsToRelease, end);
+    this.held.set(place, tenure);
+    return { kind: "acquired", tenure };
+  }
 }
 
 class FaultyTenure implements Tenure {
   private readonly loss = new Loss();
 
   constructor(
-    private readonly resourceId: string,
+    readonly resourceId: string,
     readonly fencingToken: bigint,
     private readonly failsToRelease: boolean,
     private readonly end: () => void,

@@ -41,7 +41,7 @@ const TAKEN = [
  * with these declarations may not have any.
  */
 export function configAt(place: PostgresPlace): PostgresConfig {
-  if (typeof place === "string") return { connectionString: place };
+  if (typeof place === "string") return { connectionString: checked(place) };
   const config = configOf(place);
   const taken = TAKEN.filter((name) => config[name as keyof PostgresConfig] !== undefined);
   return Object.fromEntries(taken.map((name) => [name, config[name as keyof PostgresConfig]]));
@@ -52,6 +52,14 @@ export function socketTo(place: PostgresPlace): Duplex {
   if (typeof place === "string") return new Socket();
   const { stream } = configOf(place);
   return stream === undefined ? new Socket() : (stream as () => Duplex)();
+}
+
+/** pg takes any scheme for its own. A path is the directory of a socket. */
+function checked(url: string): string {
+  const [, scheme] = /^([^/:]*):/.exec(url) ?? [];
+  if (scheme !== undefined && !/^(postgres(ql)?|socket)$/i.test(scheme))
+    throw new RangeError(`PostgreSQL's URL begins with "postgres://", not with "${scheme}:"`);
+  return url;
 }
 
 function configOf(place: Exclude<PostgresPlace, string>): PostgresConfig {

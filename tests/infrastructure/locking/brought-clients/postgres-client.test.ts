@@ -43,6 +43,13 @@ function fieldsOf(url: string): PoolConfig {
   return { host, port: Number(port), user, password, database: pathname.slice(1) };
 }
 
+test("an address of something else is refused by its scheme, and nothing else of it is told", () => {
+  for (const url of ["mysql://me:secret@localhost/jobs", "localhost:5432/secret", "redis://secret"])
+    expect(() => new PostgresLockProvider(url)).toThrow(
+      new RangeError(`PostgreSQL's URL begins with "postgres://", not with "${url.split(":")[0]}:"`),
+    );
+});
+
 test("what is no place of a PostgreSQL is refused in words", () => {
   for (const where of [undefined, null, 5432])
     expect(() => new PostgresLockProvider(where as never)).toThrow(

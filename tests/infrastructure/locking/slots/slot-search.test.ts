@@ -1,4 +1,8 @@
-import { LockPermitsError, LockTimeoutError } from "../../../../src/application/ports/lock-errors";
+import {
+  LockPermitsError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from "../../../../src/application/ports/lock-errors";
 import { LinedLockProvider } from "../../../../src/infrastructure/locking/line/lined-lock-provider";
 import type { LockBackend } from "../../../../src/infrastructure/locking/lock-backend";
 import { FakeLockServer, type FakeLockBackend } from "../../../support/fakes/fake-lock-backend";
@@ -214,6 +218,43 @@ describe("the number of permits", () => {
     await clock.advance(100);
     expect(await waiting).toBe("in");
     await leave[1]!();
+  });
+
+  test("a caller with another number is let in although a question of one who gave up is under way", async () => {
+    const leave = await strangersInside(2);
+    const gate = new Gate();
+    backend.beforeAttempt = () => gate.passed;
+    const waiting = locks
+      .withLock("a", () => "in", { permits: 2, timeout: 50 })
+      .catch((error: unknown) => error);
+    await clock.advance(50);
+    expect(await waiting).toBeInstanceOf(LockUnavailableError);
+    for (const one of leave) await one();
+    const entering = locks.withLock("a", () => "in", { permits: 3, timeout: 1_000 });
+    await settled();
+    gate.open();
+    await clock.advance(10);
+    expect(await entering).toBe("in");
+  });
+
+  test("a caller with another number is told of it at once when somebody comes who counts as before", async () => {
+    const leave = await strangersInside(2);
+    const gate = new Gate();
+    backend.beforeAttempt = () => gate.passed;
+    const gaveUp = locks
+      .withLock("a", () => "in", { permits: 2, timeout: 50 })
+      .catch((error: unknown) => error);
+    await clock.advance(50);
+    await gaveUp;
+    const refused = expect(locks.withLock("a", () => "in", { permits: 3 })).rejects.toBeInstanceOf(
+      LockPermitsError,
+    );
+    const waiting = locks.withLock("a", () => "in", { permits: 2, timeout: 60_000 });
+    await refused;
+    gate.open();
+    for (const one of leave) await one();
+    await clock.advance(5_000);
+    expect(await waiting).toBe("in");
   });
 
   test("a provider whose backend has no slots refuses permits, and says what to do", async () => {

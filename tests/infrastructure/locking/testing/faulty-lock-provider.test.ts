@@ -1,4 +1,11 @@
-import { acquireLock, lead, LockLostError, tryWithLock, withLocks } from "../../../../src/locks";
+import {
+  acquireLock,
+  lead,
+  LockLostError,
+  tryWithLock,
+  withLocks,
+  type LockHold,
+} from "../../../../src/locks";
 import { FaultyLockProvider, VirtualLockClock } from "../../../../src/lock-testing";
 
 let locks: FaultyLockProvider;
@@ -116,6 +123,30 @@ test("what is built on withLock meets the same faults", async () => {
   );
   await done;
   expect(led).toBe(1);
+});
+
+test("with permits, what is ordered for the id happens to whichever slot is had", async () => {
+  const permits = 2;
+  const first = new AbortController();
+  await new Promise<void>((inside) => {
+    const section = ({ signal }: LockHold): Promise<void> =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(first.abort(signal.reason)));
+        inside();
+      });
+    void locks.withLock("a", section, { permits });
+  });
+  locks.order("a", { fault: "fails to release" });
+  await locks.withLock("a", () => "in", { permits, release: "await" });
+  await expect(locks.withLock("a", () => "in", { permits, timeout: 0 })).rejects.toMatchObject({
+    code: "lock_timeout",
+  });
+  locks.lose("a", "taken");
+  expect(first.signal.reason).toBe("taken");
+  locks.order("a", { fault: "times out" });
+  await expect(locks.withLock("a", () => "in", { permits })).rejects.toMatchObject({ code: "lock_timeout" });
+  locks.lose("a");
+  expect(await locks.withLock("a", () => "in", { permits: 3, timeout: 1_000 })).toBe("in");
 });
 
 test("limits go by a clock that is given along", async () => {

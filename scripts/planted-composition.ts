@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join, relative } from "node:path";
 
 /**
@@ -340,7 +341,8 @@ const root = join(__dirname, "..");
 /** Where the dependencies are still found. */
 const place = join(root, "node_modules", ".cache", "holdfast-planted");
 const pristine = join(place, "pristine");
-const planted = join(place, "dist");
+/** Most of the time the tests wait for processes: with as many lanes as cores, cores would be idle. */
+const LANES = availableParallelism() + 1;
 
 async function main(): Promise<void> {
   rmSync(place, { recursive: true, force: true });
@@ -352,28 +354,70 @@ async function main(): Promise<void> {
     { stdio: "inherit" },
   );
   writeFileSync(join(pristine, "unlocked.js"), unlocked);
-  cpSync(pristine, planted, { recursive: true });
+  const lanes = Array.from({ length: LANES }, (_, index) => new Lane(index));
   // A list that no longer fits the program is found now, and not after half of it.
   for (const plant of plants) exchanged(plant);
-  const unnoticed: string[] = [];
-  if (process.argv[2] === undefined && !(await areGreen(".")))
+  if (process.argv[2] === undefined && !(await lanes[0]!.areGreen(".")))
     throw new Error("the tests fail although nothing was exchanged");
   const chosen = plants.filter(({ part }) => wanted.test(part));
-  for (const plant of chosen) {
-    const isNoticed = await seenWith(plant);
-    process.stdout.write(`${isNoticed ? "noticed" : "NOT NOTICED"}: ${plant.part} exchanged\n`);
-    if (!isNoticed) unnoticed.push(plant.part);
-  }
+  const left = [...chosen];
+  const unnoticed: string[] = [];
+  const work = async (lane: Lane): Promise<void> => {
+    for (let plant = left.shift(); plant !== undefined; plant = left.shift()) {
+      const isNoticed = await lane.seesWith(plant);
+      process.stdout.write(`${isNoticed ? "noticed" : "NOT NOTICED"}: ${plant.part} exchanged\n`);
+      if (!isNoticed) unnoticed.push(plant.part);
+    }
+  };
+  await Promise.all(lanes.map(work));
   process.stdout.write(`${chosen.length - unnoticed.length} of ${chosen.length} exchanges noticed\n`);
   if (unnoticed.length > 0) process.exitCode = 1;
 }
 
-async function seenWith(plant: Plant): Promise<boolean> {
-  writeFileSync(join(planted, plant.file), exchanged(plant));
-  try {
-    return !(await areGreen(plant.noticedBy, plant.tests));
-  } finally {
-    cpSync(join(pristine, plant.file), join(planted, plant.file));
+/** A copy of the built program in which one part at a time is exchanged. */
+class Lane {
+  private readonly planted: string;
+  private readonly results: string;
+
+  constructor(index: number) {
+    const folder = join(place, `lane-${index}`);
+    mkdirSync(folder);
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    this.planted = join(folder, "dist");
+    this.results = join(folder, "results.json");
+    cpSync(pristine, this.planted, { recursive: true });
+  }
+
+  async seesWith(plant: Plant): Promise<boolean> {
+    writeFileSync(join(this.planted, plant.file), exchanged(plant));
+    try {
+      return !(await this.areGreen(plant.noticedBy, plant.tests));
+    } finally {
+      cpSync(join(pristine, plant.file), join(this.planted, plant.file));
+    }
+  }
+
+  /** Whether the tests of these names pass. A pattern that names none is a mistake in the list above. */
+  areGreen(names: string, tests = "tests/processes/composed-server"): Promise<boolean> {
+    // A test that fails may leave behind what it would have ended.
+    const args = ["jest", tests, "-t", names, "--forceExit", "--json", "--outputFile", this.results];
+    return new Promise((resolve, reject) => {
+      const env = {
+        ...process.env,
+        HOLDFAST_TEST_PROGRAM: join(this.planted, "main.js"),
+        HOLDFAST_TEST_REQUIRE_SERVERS: "1",
+      };
+      const jest = spawn("npx", args, { cwd: root, env, stdio: "ignore" });
+      jest.once("error", reject);
+      jest.once("close", () => {
+        const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(this.results, "utf8")) as {
+          numPassedTests: number;
+          numFailedTests: number;
+        };
+        if (numPassedTests + numFailedTests === 0) reject(new Error(`no test is called ${names}`));
+        else resolve(numFailedTests === 0);
+      });
+    });
   }
 }
 
@@ -382,30 +426,6 @@ function exchanged({ part, file, from, to }: Plant): string {
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error(`${part}: ${file} has to contain this exactly once: ${from}`);
   return before + to + after;
-}
-
-/** Whether the tests of these names pass. A pattern that names none is a mistake in the list above. */
-function areGreen(names: string, tests = "tests/processes/composed-server"): Promise<boolean> {
-  const results = join(place, "results.json");
-  // A test that fails may leave behind what it would have ended.
-  const args = ["jest", tests, "-t", names, "--forceExit", "--json", "--outputFile", results];
-  return new Promise((resolve, reject) => {
-    const env = {
-      ...process.env,
-      HOLDFAST_TEST_PROGRAM: join(planted, "main.js"),
-      HOLDFAST_TEST_REQUIRE_SERVERS: "1",
-    };
-    const jest = spawn("npx", args, { cwd: root, env, stdio: "ignore" });
-    jest.once("error", reject);
-    jest.once("close", () => {
-      const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(results, "utf8")) as {
-        numPassedTests: number;
-        numFailedTests: number;
-      };
-      if (numPassedTests + numFailedTests === 0) reject(new Error(`no test is called ${names}`));
-      else resolve(numFailedTests === 0);
-    });
-  });
 }
 
 void main();

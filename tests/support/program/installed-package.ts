@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { builtProgram } from "./built-program";
+import { packedProgram } from "./built-program";
 
 const root = join(__dirname, "..", "..", "..");
 const WITHIN_MS = 120_000;
@@ -13,18 +13,11 @@ export class InstalledPackage {
   private constructor(readonly project: string) {}
 
   static async install(): Promise<InstalledPackage> {
-    const built = dirname(dirname(await builtProgram()));
+    const packed = await packedProgram();
     const project = mkdtempSync(join(tmpdir(), "holdfast-package-"));
     const modules = join(project, "node_modules");
     mkdirSync(join(modules, "holdfast"), { recursive: true });
-    const packed = execFileSync(
-      "npm",
-      ["pack", "--silent", "--ignore-scripts", "--pack-destination", project],
-      { cwd: built, encoding: "utf8" },
-    );
-    execFileSync("tar", ["-xzf", packed.trim(), "-C", "node_modules/holdfast", "--strip-components=1"], {
-      cwd: project,
-    });
+    execFileSync("tar", ["-xzf", packed, "-C", join(modules, "holdfast"), "--strip-components=1"]);
     const { dependencies } = JSON.parse(readFileSync(join(modules, "holdfast", "package.json"), "utf8")) as {
       dependencies: Record<string, string>;
     };

@@ -48,9 +48,9 @@ describe("the example of a gateway module, in the project of another author", ()
 
   it("the example of a gateway module has the types of holdfast/gateway", () => {
     installed.write("gateway.mjs", gateway);
-    expect(() => installed.compile(["gateway.mjs"])).not.toThrow();
+    expect(() => installed.compileSamples(["gateway.mjs"])).not.toThrow();
     installed.write("gateway.mjs", gateway.replace('outcome: "absent"', 'outcome: "missing"'));
-    expect(() => installed.compile(["gateway.mjs"])).toThrow();
+    expect(() => installed.compileSamples(["gateway.mjs"])).toThrow();
   });
 });
 

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { size } from "../support/test-size";
 
 export interface Explored {
   readonly states: number;
@@ -21,6 +22,9 @@ export interface Exploration {
   /** Looks for the shortest trace, among short ones alone: it tells nothing about a model without a fault. */
   readonly isShort?: boolean;
 }
+
+/** Of what is visited in brief, compiling with more takes longer than it saves. */
+const OPTIMIZED = size("-O1", "-O0");
 
 /** Visits every state of a model. */
 export function explore(exploration: Exploration): Explored {
@@ -42,7 +46,7 @@ export function explore(exploration: Exploration): Explored {
     );
     run("spin", ["-a", ...options, model]);
     const search = [...(isAboutProgress ? [] : ["-DSAFETY"]), ...(isShort ? ["-DREACH"] : [])];
-    run("gcc", ["-O1", "-w", "-DCOLLAPSE", ...search, "-o", "pan", "pan.c"]);
+    run("gcc", [OPTIMIZED, "-w", "-DCOLLAPSE", ...search, "-o", "pan", "pan.c"]);
     const depth = isShort ? ["-m300", "-i"] : ["-m1000000"];
     const said = run("./pan", [...depth, ...(isAboutProgress ? ["-a"] : [])]);
     const found = (pattern: RegExp): number => Number(pattern.exec(said)?.[1] ?? NaN);

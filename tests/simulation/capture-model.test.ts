@@ -4,8 +4,13 @@ import { explore } from "./capture-model";
 describe.each([
   { locked: true, crashes: 0, reconcilerTurns: 2 },
   { locked: true, crashes: 1, reconcilerTurns: 2 },
-  ...size([{ locked: false, crashes: 0, reconcilerTurns: 2 }], []),
-  { locked: false, crashes: 1, reconcilerTurns: 1 },
+  ...size(
+    [
+      { locked: false, crashes: 0, reconcilerTurns: 2 },
+      { locked: false, crashes: 1, reconcilerTurns: 1 },
+    ],
+    [{ locked: false, crashes: 0, reconcilerTurns: 1 }],
+  ),
 ])(
   "every interleaving with lock $locked and $crashes crash(es), the reconciler coming $reconcilerTurns time(s)",
   (rules) => {

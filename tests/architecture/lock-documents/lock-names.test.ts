@@ -32,7 +32,7 @@ describe("a sample of the pages about names and other libraries, in the project 
   let installed: InstalledPackage;
   beforeAll(async () => {
     installed = await InstalledPackage.install();
-    installed.compile(samples.map((sample) => installed.write(fileOf(sample), sample.code)));
+    installed.compileSamples(samples.map((sample) => installed.write(fileOf(sample), sample.code)));
   });
   afterAll(() => installed.remove());
 

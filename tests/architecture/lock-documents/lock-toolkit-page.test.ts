@@ -21,7 +21,7 @@ let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await InstalledPackage.install();
   const files = [...samples].map(([heading, text]) => installed.write(fileOf(heading), text));
-  installed.compile(files);
+  installed.compileSamples(files);
 });
 afterAll(() => installed.remove());
 

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { dirname } from "node:path";
-import { builtProgram } from "../../support/program/built-program";
+import { packedProgram } from "../../support/program/built-program";
 import { projectRoot } from "../planted-project";
 
 jest.setTimeout(180_000);
@@ -19,13 +18,13 @@ const run = (program: string, args: readonly string[]): { status: number; output
   }
 };
 
-let folder: string;
+let packed: string;
 beforeAll(async () => {
-  folder = dirname(dirname(await builtProgram()));
+  packed = await packedProgram();
 });
 
 test("publint finds nothing in the package", () => {
-  expect(run("publint/src/cli.js", ["run", folder, "--strict"])).toEqual({
+  expect(run("publint/src/cli.js", ["run", packed, "--strict"])).toEqual({
     status: 0,
     output: expect.stringContaining("All good!") as string,
   });
@@ -33,8 +32,7 @@ test("publint finds nothing in the package", () => {
 
 test("arethetypeswrong finds nothing in the package", () => {
   const { status, output } = run("@arethetypeswrong/cli/dist/index.js", [
-    "--pack",
-    folder,
+    packed,
     "--no-emoji",
     "--profile",
     "node16",

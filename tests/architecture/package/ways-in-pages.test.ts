@@ -26,7 +26,7 @@ beforeAll(async () => {
     "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
     "webhook-signature": new Webhook(secret).sign("e", new Date(), body),
   };
-  installed.compile([
+  installed.compileSamples([
     installed.write("calling.mts", calling!.replace("http://127.0.0.1:8080", http.url)),
     installed.write(
       "keys.mts",

@@ -25,11 +25,12 @@ const observers = {
 const followed = { ...capture, rounds: size(2, 1) };
 
 const worlds: readonly (readonly [string, Omit<HintRules, "crashes">])[] = [
-  ["a hint before, during and after a capture, with a lock", { ...followed, locked: true }],
   ["a hint before, during and after a capture, without a lock", { ...followed, locked: false }],
   ["two instances that see a capture in the dashboard, without a lock", { ...observers, locked: false }],
+  // With a lock, a capture and its hints are explored below, with a crash as well.
   ...size<readonly (readonly [string, Omit<HintRules, "crashes">])[]>(
     [
+      ["a hint before, during and after a capture, with a lock", { ...followed, locked: true }],
       ["a capture in the dashboard while ours is unknown, with a lock", { ...elsewhere, locked: true }],
       ["a refund that fails late while another one is open, with a lock", { ...refund, locked: true }],
       ["two instances that see a capture in the dashboard, with a lock", { ...observers, locked: true }],

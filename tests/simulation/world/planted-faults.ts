@@ -43,6 +43,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a save is acknowledged and not stored",
+    seed: 3,
     plant: () => {
       const isChosen = everyNth();
       return {

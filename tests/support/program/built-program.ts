@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
@@ -23,6 +23,22 @@ export async function builtProgram(): Promise<string> {
  */
 export async function startedProgram(): Promise<string> {
   return given() ?? underLock(size(buildIfStale, joinBuilt));
+}
+
+/** What `npm pack` makes of the built program, packed once per build: npm takes seconds for it. Resolves with the archive. */
+export function packedProgram(): Promise<string> {
+  return underLock(async () => {
+    await buildIfStale();
+    const folder = join(place, "packed");
+    const archive = join(folder, "holdfast.tgz");
+    if (changedAt(archive) > changedAt(stamp)) return archive;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
+    const { stdout } = await promisify(execFile)("npm", args, { cwd: place });
+    renameSync(join(folder, stdout.trim()), archive);
+    return archive;
+  });
 }
 
 /** The server that kills itself, with the sources that it serves. Processes that compile them anew would do little else. */

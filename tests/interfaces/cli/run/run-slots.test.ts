@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { GcsStandIn } from "../../../support/gcs-stand-in/gcs-stand-in";
-import { HoldfastCli } from "../../../support/program/holdfast-cli";
+import { eventually, HoldfastCli } from "../../../support/program/holdfast-cli";
 import { describeWithPostgres, describeWithRedis } from "../../../support/servers/servers";
 
 jest.setTimeout(120_000);
@@ -74,8 +76,10 @@ describe("holdfast run --slots", () => {
     const [, pid] = await first.said(/^(\d+)$/);
     try {
       // Not before the wrapper has written down whose lock it is.
-      for (let told = ""; !told.includes(`pid ${pid}`);)
-        told = (await holdfast.run(run("file:orphan", 1, "true"))).stderr;
+      await eventually(
+        () => readFile(join(holdfast.folder, "orphan", `task.${TASK}%231.lock`), "utf8"),
+        (written) => written.includes(`"childPid":${pid},`),
+      );
       // Its end is not waited for: the command has its output.
       process.kill(first.pid, "SIGKILL");
       const refused = await holdfast.run(run("file:orphan", 1, "true"));

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { PaymentId } from "../../../../src/domain/identifiers";
 import type { ProblemCode } from "../../../../src/interfaces/http/problems/problem-table";
 import { signatureOf, signed } from "../../../support/stripe-stand-in/signed-event";
+import { size } from "../../../support/test-size";
 import type { StripeEvent } from "../../../support/stripe-stand-in/stripe-events";
 import { describeHintsOnEveryStore, type StoredHints } from "../../../support/worlds/hints/every-hint-store";
 import type { HintsWorld } from "../../../support/worlds/hints/hints-world";
@@ -13,7 +14,7 @@ const LIMIT_BYTES = 256 * 1024;
 const TOLERANCE_MS = 300_000;
 const CARD = "pm_card_visa";
 /** Of each bad sort. */
-const TIMES = 60;
+const TIMES = size(60, 15);
 /** Of CPU, for all of them: a hundred times what it takes. */
 const MOST_CPU_MS = 20_000;
 const POURED_BYTES = 256 * 1024 * 1024;

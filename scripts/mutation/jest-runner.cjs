@@ -69,7 +69,14 @@ class Mutants {
   on = 0;
 
   begin({ mutant, tests, limitMs, records }) {
-    Object.assign(this, { on: mutant, limitMs, index: -1, current: -1, failedTest: undefined, tooSlow: false });
+    Object.assign(this, {
+      on: mutant,
+      limitMs,
+      index: -1,
+      current: -1,
+      failedTest: undefined,
+      tooSlow: false,
+    });
     this.chosen = tests && new Set(tests);
     this.recorded = records ? new Map() : undefined;
     this.tookMs = [];
@@ -108,7 +115,9 @@ class Mutants {
       if (this.recorded) this.tookMs[this.index] = performance.now() - this.begunAt;
       if (event.test.errors.length > 0 && this.failedTest === undefined) {
         this.failedTest = event.test.name;
-        this.tooSlow = event.test.errors.some((error) => /Exceeded timeout/.test(String(error?.[0]?.message ?? error?.message ?? error)));
+        this.tooSlow = event.test.errors.some((error) =>
+          /Exceeded timeout/.test(String(error?.[0]?.message ?? error?.message ?? error)),
+        );
       }
       this.current = -1;
     }

@@ -61,7 +61,8 @@ async function main(): Promise<boolean> {
       console.error(
         `listed as equal, but ${verdict.by} finds it: ${verdict.mutant.file} ${nameOf(verdict.mutant)}`,
       );
-    if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(judged.filter(isMissed), null, 1));
+    if (values.json !== undefined)
+      writeFileSync(values.json, JSON.stringify(judged.filter(isMissed), null, 1));
     return wrong.length === 0;
   } finally {
     sandbox.remove();

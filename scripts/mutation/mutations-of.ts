@@ -79,7 +79,8 @@ export function mutationsOf(node: ts.Expression): readonly Mutation[] {
     add("arrow", "() => undefined");
   else if (ts.isCallExpression(node)) methodMutations(node, add);
   for (const replacement of conditions(node)) add("condition", replacement);
-  if (isEndOfChain(node)) for (const replacement of withoutQuestions(node)) add("optional chain", replacement);
+  if (isEndOfChain(node))
+    for (const replacement of withoutQuestions(node)) add("optional chain", replacement);
   return found;
 }
 
@@ -132,7 +133,8 @@ function isText(node: ts.Node): boolean {
   return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
-type Link = ts.PropertyAccessExpression | ts.ElementAccessExpression | ts.CallExpression | ts.NonNullExpression;
+type Link =
+  ts.PropertyAccessExpression | ts.ElementAccessExpression | ts.CallExpression | ts.NonNullExpression;
 
 function isLink(node: ts.Node): node is Link {
   return (
@@ -172,8 +174,7 @@ export function statementMutation(node: ts.Node): Mutation | undefined {
   if (ts.isCaseOrDefaultClause(node))
     return node.statements.length > 0 ? { kind: "case", replacement: "" } : undefined;
   if (!ts.isExpressionStatement(node)) return undefined;
-  const isAlone =
-    ts.isBlock(node.parent) && node.parent.statements.length === 1 && canBeEmpty(node.parent);
+  const isAlone = ts.isBlock(node.parent) && node.parent.statements.length === 1 && canBeEmpty(node.parent);
   return isCall(node.expression) && !isAlone ? { kind: "statement", replacement: "" } : undefined;
 }
 

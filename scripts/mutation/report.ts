@@ -35,7 +35,17 @@ export function tableOf(mutants: readonly AreaMutant[], judged: readonly Judged[
       tried === 0 ? "–" : `${((100 * (tried - missed)) / tried).toFixed(1)} %`,
     ].map(String);
   });
-  const head = ["area", "mutants", "tried", "found", "by time", "by the compiler", "equal", "missed", "figure"];
+  const head = [
+    "area",
+    "mutants",
+    "tried",
+    "found",
+    "by time",
+    "by the compiler",
+    "equal",
+    "missed",
+    "figure",
+  ];
   const lines = [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
   return lines.join("\n");
 }

@@ -1,10 +1,32 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Area } from "./areas";
 import { switchMutants, type Mutant } from "./switch-mutants";
 
-const COPIED = ["src", "tests", "examples", "scripts", "docs", "bench", "models", "package.json", "tsconfig.json", "tsconfig.build.json", "README.md"];
+const COPIED = [
+  "src",
+  "tests",
+  "examples",
+  "scripts",
+  "docs",
+  "bench",
+  "models",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "README.md",
+];
 
 export interface Sandbox {
   readonly folder: string;

@@ -94,7 +94,10 @@ function canBeWrapped(node: ts.Expression): boolean {
   if (ts.isBinaryExpression(parent) && parent.left === node && isAssignment(parent)) return false;
   if (ts.isDeleteExpression(parent) || ts.isExpressionWithTypeArguments(parent)) return false;
   if ("name" in parent && parent.name === node) return false;
-  if (ts.isCallExpression(parent) && ["require", "Symbol.for", "import"].includes(parent.expression.getText()))
+  if (
+    ts.isCallExpression(parent) &&
+    ["require", "Symbol.for", "import"].includes(parent.expression.getText())
+  )
     return false;
   return !(ts.isForOfStatement(parent) && parent.initializer === node);
 }

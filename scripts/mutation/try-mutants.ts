@@ -36,7 +36,8 @@ export async function tryMutants<M extends Mutant>(
         await coverage.record(worker, file);
     }),
   );
-  for (const failed of coverage.failedWithoutMutant) tell(`left out, for it fails without a mutant: ${failed}`);
+  for (const failed of coverage.failedWithoutMutant)
+    tell(`left out, for it fails without a mutant: ${failed}`);
 
   tell(`the tests pass without a mutant, in ${Math.round((Date.now() - begunMs) / 1000)} s`);
 

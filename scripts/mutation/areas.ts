@@ -9,19 +9,44 @@ export interface Area {
 }
 
 const LOCKING = "src/infrastructure/locking";
-const PAYMENTS = ["tests/application", "tests/contracts/payment-repositories/in-memory"];
+const PAYMENTS = [
+  ...["answers", "customer-action", "movements", "observation", "reviews"].map(
+    (part) => `tests/application/${part}`,
+  ),
+  "tests/contracts/payment-repositories/in-memory",
+];
+const LOCKS = [
+  "leadership",
+  "lease/l",
+  "lease/h",
+  "lease/protocol",
+  "line",
+  "lock-bounds",
+  "memory",
+  "slots",
+];
 
 export const AREAS: readonly Area[] = [
-  { name: "domain", sources: ["src/domain"], tests: ["tests/domain", ...PAYMENTS] },
+  {
+    name: "domain",
+    sources: ["src/domain"],
+    tests: ["tests/domain", ...PAYMENTS, "tests/application/accounts"],
+  },
   {
     name: "operations",
     sources: ["src/application/operations", "src/application/observation", "src/application/customer-action"],
-    tests: [...PAYMENTS, "tests/interfaces/http/captures"],
+    tests: [...PAYMENTS, "tests/application/accounts", "tests/application/gateway-events"],
   },
   {
     name: "use cases",
     sources: ["src/application/use-cases"],
-    tests: [...PAYMENTS, "tests/interfaces/http", "tests/interfaces/console"],
+    tests: [
+      ...PAYMENTS,
+      "tests/application/a",
+      ...["capture-table", "events", "keys-and-merchants", "payment-life"].map(
+        (part) => `tests/interfaces/http/${part}`,
+      ),
+    ],
   },
   {
     name: "locking core",
@@ -33,16 +58,22 @@ export const AREAS: readonly Area[] = [
         (part) => `${LOCKING}/${part}`,
       ),
     ],
-    tests: ["tests/application/locking", "tests/infrastructure/locking", "tests/contracts/lock-providers"],
+    tests: [
+      "tests/application/locking",
+      ...LOCKS.map((part) => `tests/infrastructure/locking/${part}`),
+      ...["faulty", "in-memory", "lined", "memory-lease"].map(
+        (part) => `tests/contracts/lock-providers/${part}`,
+      ),
+    ],
   },
   {
     name: "lease",
     sources: [`${LOCKING}/lease`],
     without: ["gcs", "memory", "postgres", "redis"].map((store) => `${LOCKING}/lease/${store}`),
     tests: [
-      "tests/infrastructure/locking",
+      ...LOCKS.map((part) => `tests/infrastructure/locking/${part}`),
       "tests/contracts/lock-providers/memory-lease",
-      "tests/contracts/lease-record-stores",
+      "tests/contracts/lease-record-stores/memory",
       "tests/simulation/lease",
     ],
   },
@@ -64,10 +95,11 @@ export const AREAS: readonly Area[] = [
     ],
     tests: [
       "tests/infrastructure/configuration",
-      "tests/infrastructure/persistence",
+      "tests/infrastructure/persistence/sqlite",
+      "tests/infrastructure/persistence/write-readiness",
       "tests/infrastructure/webhooks",
-      "tests/contracts/payment-repositories",
-      "tests/contracts/webhook-stores",
+      "tests/contracts/payment-repositories/in-memory",
+      "tests/contracts/payment-repositories/sqlite",
     ],
   },
 ];

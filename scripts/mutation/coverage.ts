@@ -1,4 +1,5 @@
-import type { JestWorker, Run } from "./jest-worker";
+import type { Answer, JestWorker, Recorded, Run } from "./jest-worker";
+import type { Remembered } from "./remembered";
 
 interface CoveredBy {
   readonly file: string;
@@ -22,8 +23,14 @@ export class Coverage {
   /** How often a test file has found a mutant of a source. */
   private readonly finds = new Map<string, number>();
 
+  constructor(private readonly remembered: Remembered<Answer<Recorded>>) {}
+
   async record(worker: JestWorker, file: string): Promise<void> {
-    const answer = await worker.record(file, MOST_FILE_MS);
+    const answer = await this.remembered.of(
+      file,
+      () => worker.record(file, MOST_FILE_MS),
+      (found) => found !== "did not answer" && !found.failed,
+    );
     if (answer === "did not answer" || answer.failed) {
       const why = answer === "did not answer" ? answer : (answer.failedTest ?? "could not be loaded");
       this.failedWithoutMutant.push(`${file}: ${why}`);

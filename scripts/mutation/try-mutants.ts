@@ -1,5 +1,6 @@
 import { Coverage } from "./coverage";
 import { JestWorker, type Run } from "./jest-worker";
+import { Remembered } from "./remembered";
 import type { Mutant } from "./switch-mutants";
 
 export type Outcome = "found" | "not in time" | "survived" | "no test";
@@ -27,7 +28,7 @@ export async function tryMutants<M extends Mutant>(
   tell: (text: string) => void,
 ): Promise<readonly Verdict<M>[]> {
   const begunMs = Date.now();
-  const coverage = new Coverage();
+  const coverage = new Coverage(new Remembered(sandbox));
   const toRecord = [...files];
   const workers = Array.from({ length: jobs }, () => new JestWorker(sandbox, files));
   await Promise.all(

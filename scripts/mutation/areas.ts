@@ -86,6 +86,7 @@ export const AREAS: readonly Area[] = [
       "src/infrastructure/persistence/sqlite/sqlite-database.ts",
       "src/infrastructure/persistence/sqlite/sqlite-file.ts",
       "src/infrastructure/persistence/sqlite/sqlite-group-commit.ts",
+      "src/infrastructure/persistence/sqlite/sqlite-pragmas.ts",
       "src/infrastructure/persistence/write-readiness.ts",
       "src/infrastructure/webhooks/address-rules.ts",
       "src/infrastructure/webhooks/guarded-destinations.ts",

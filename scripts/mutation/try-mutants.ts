@@ -84,7 +84,7 @@ export async function tryMutants<M extends Mutant>(
       if (Date.now() > untilMs) break;
       window.push(mutant);
       verdicts.set(mutant.id, await tryOne(mutant));
-      if (verdicts.size % 100 === 0) tell(`${verdicts.size} of ${mutants.length}`);
+      if (verdicts.size % 20 === 0) tell(progress(verdicts.values(), mutants.length));
       if (window.length >= BETWEEN_CONTROLS) await check();
     }
     await check();
@@ -92,4 +92,10 @@ export async function tryMutants<M extends Mutant>(
   };
   await Promise.all(workers.map(work));
   return [...verdicts.values()].sort((a, b) => a.mutant.id - b.mutant.id);
+}
+
+function progress(verdicts: Iterable<Verdict<Mutant>>, all: number): string {
+  const outcomes = [...verdicts].map(({ outcome }) => outcome);
+  const open = outcomes.filter((outcome) => outcome === "survived" || outcome === "no test").length;
+  return `${outcomes.length} of ${all} tried, ${open} not found`;
 }

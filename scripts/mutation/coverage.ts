@@ -11,7 +11,7 @@ interface CoveredBy {
 /** Tests that take longer are for the storms and the simulators: a mutant is not tried against them. */
 const MOST_FILE_MS = 240_000;
 /** What all tests of one mutant may take, the quick ones first. */
-const MOST_MUTANT_MS = 6_000;
+const MOST_MUTANT_MS = 20_000;
 /** Loading the program for a file. */
 const LOAD_MS = 150;
 const LEAST_LIMIT_MS = 8_000;

@@ -10,7 +10,7 @@ export interface Area {
 
 const LOCKING = "src/infrastructure/locking";
 const PAYMENTS = [
-  ...["answers", "customer-action", "movements", "observation", "reviews"].map(
+  ...["answers", "customer-action", "movements", "observation", "operations", "reviews"].map(
     (part) => `tests/application/${part}`,
   ),
   "tests/contracts/payment-repositories/in-memory",

@@ -66,7 +66,7 @@ const refundElsewhere = (amount: bigint, reference = "re_9") =>
   ({ ...elsewhere(amount, reference), state: "succeeded", reason: null }) as const;
 
 describe("what others did at the gateway is told as theirs", () => {
-  test("a capture: with its amount, for the operation and for the payment", () => {
+  test("a capture made elsewhere is told with its amount, for the operation and for the payment", () => {
     const { next, told } = seen(authorizedPayment(), {
       authorization: "captured",
       captured: elsewhere(600n),
@@ -79,7 +79,7 @@ describe("what others did at the gateway is told as theirs", () => {
     expect(next.facts.status).toBe("captured");
   });
 
-  test("a cancellation: of all that was authorized, under the name that the gateway gives it", () => {
+  test("a cancellation made elsewhere is a void of all that was authorized, under the name that the gateway gives it", () => {
     const cancellation = { reference: "cancel_1", by: "others" } as const;
     const { next, told } = seen(authorizedPayment(), { authorization: "cancelled", cancellation });
     expect(told).toEqual([
@@ -106,7 +106,7 @@ describe("what others did at the gateway is told as theirs", () => {
     ]);
   });
 
-  test("a refund: as a movement of the payment that stays captured", () => {
+  test("a refund made elsewhere is a movement of a payment that stays captured", () => {
     const { next, told } = seen(capturedPayment(), {
       authorization: "captured",
       captured: { reference: "cap_1", amount: 1000n, operationId: null },
@@ -122,7 +122,7 @@ describe("what others did at the gateway is told as theirs", () => {
     ["all that is left", 1000n, "refund.succeeded"],
     ["more than is left", 1001n, "operation.evidence_conflict"],
     ["nothing", 0n, "operation.evidence_conflict"],
-  ])("a refund of %s", (_, amount, type) => {
+  ])("a refund made elsewhere of %s has moved money only if there was so much left", (_, amount, type) => {
     const { told } = seen(capturedPayment(), {
       captured: { reference: "cap_1", amount: 1000n, operationId: null },
       refunds: [refundElsewhere(amount)],
@@ -130,7 +130,7 @@ describe("what others did at the gateway is told as theirs", () => {
     expect(told[0]?.[0]).toBe(type);
   });
 
-  test("a refund of what was never captured: how much, of how much, and that it does not fit the authorization", () => {
+  test("a refund of what was never captured is a contradiction, which tells how much was refunded and how much was left", () => {
     const payment = authorizedPayment();
     const [authorize] = payment.facts.operations;
     const { told } = seen(payment, { refunds: [refundElsewhere(400n)] });
@@ -145,13 +145,16 @@ describe("what others did at the gateway is told as theirs", () => {
     ]);
   });
 
-  test.each(["pending", "failed"] as const)("a refund that is %s has moved nothing", (state) => {
-    const captured = { reference: "cap_1", amount: 1000n, operationId: null };
-    const refunds = [{ ...refundElsewhere(400n), state }];
-    expect(seen(capturedPayment(), { captured, refunds }).told).toEqual([]);
-  });
+  test.each(["pending", "failed"] as const)(
+    "a refund made elsewhere that is %s has moved nothing",
+    (state) => {
+      const captured = { reference: "cap_1", amount: 1000n, operationId: null };
+      const refunds = [{ ...refundElsewhere(400n), state }];
+      expect(seen(capturedPayment(), { captured, refunds }).told).toEqual([]);
+    },
+  );
 
-  test("an authorization that lapsed at the gateway: the payment has expired, and no release is owed", () => {
+  test("an authorization that lapsed at the gateway is an expired payment that owes no release", () => {
     const { next, told } = seen(authorizedPayment(), { authorization: "lapsed" });
     expect(told).toEqual([["payment.expired", { reason: "the gateway has let the money go" }]]);
     expect(next.facts.status).toBe("expired");
@@ -162,11 +165,14 @@ describe("what others did at the gateway is told as theirs", () => {
     ["earlier", MINUTE, 1],
     ["the same", WEEK_MS, 0],
     ["later", 2 * WEEK_MS, 0],
-  ])("an end of the authorization that is %s than promised", (_, ms, entries) => {
-    const { next, told } = seen(authorizedPayment(), { authorizedUntil: after(ms) });
-    expect(told).toHaveLength(entries);
-    expect(next.facts.expiresAt).toEqual(after(Math.min(ms, WEEK_MS)));
-  });
+  ])(
+    "an end of the authorization at the gateway (%s than or as promised) is taken over if it is earlier",
+    (_, ms, entries) => {
+      const { next, told } = seen(authorizedPayment(), { authorizedUntil: after(ms) });
+      expect(told).toHaveLength(entries);
+      expect(next.facts.expiresAt).toEqual(after(Math.min(ms, WEEK_MS)));
+    },
+  );
 
   test("a capture of more than was authorized, or of nothing, is no movement but a contradiction", () => {
     for (const amount of [1001n, 0n]) {
@@ -181,11 +187,11 @@ describe("what others did at the gateway is told as theirs", () => {
     }
   });
 
-  test("a capture of all that was authorized is theirs", () => {
+  test("a capture made elsewhere may be of all that was authorized", () => {
     expect(seen(authorizedPayment(), { captured: elsewhere(1000n) }).next.facts.status).toBe("captured");
   });
 
-  test("money that was taken was not let go: a release ends in vain, and the capture is theirs", () => {
+  test("money that was taken was not let go, so a release ends in vain and the capture is told as made elsewhere", () => {
     const { next, told } = seen(expiredPayment(), { captured: elsewhere(1000n) });
     expect(told.map(([type]) => type)).toEqual(["void.failed", "capture.succeeded", "payment.captured"]);
     expect(told[0]?.[1]).toMatchObject({
@@ -238,7 +244,7 @@ describe("a dispute is told when it is opened, changes, and ends", () => {
   const told = { disputeId: "du_1", amount: 1000, reason: "fraudulent", dueBy: iso(HOUR) };
   const opened = seen(authorizedPayment(), { disputes: [dispute] });
 
-  test("a dispute that is opened: all that the gateway says of it", () => {
+  test("a dispute that is opened is told with all that the gateway says of it", () => {
     expect(opened.told).toEqual([["dispute.opened", { ...told, status: "needs_response" }]]);
     expect(opened.next.facts.disputes).toEqual([dispute]);
   });
@@ -286,7 +292,7 @@ describe("what a picture says of one operation", () => {
   const of = (operation: Operation, picture: Partial<GatewayPicture>) =>
     statementOf({ ...blank, ...picture }, operation);
 
-  test("of an authorization: nothing, for it does not say who made it", () => {
+  test("a picture says nothing of an authorization, for it does not say who made it", () => {
     const authorize = openOperation(authorizingPayment());
     expect(of(authorize, {})).toEqual({
       outcome: "unknown",
@@ -300,11 +306,14 @@ describe("what a picture says of one operation", () => {
     ["undecided", { outcome: "pending" }],
     ["open", { outcome: "absent" }],
     ["captured", { outcome: "absent" }],
-  ] as const)("of a capture that is not shown, where the authorization is %s", (authorization, statement) => {
-    expect(of(capturing, { authorization })).toEqual(statement);
-  });
+  ] as const)(
+    "a picture without a capture says what became of it by the authorization, where that is %s",
+    (authorization, statement) => {
+      expect(of(capturing, { authorization })).toEqual(statement);
+    },
+  );
 
-  test("of a capture that is shown: that it is ours, that it is of another amount, or that it is another's", () => {
+  test("a picture of a capture says that it is ours, that it is of another amount, or that it is another's", () => {
     const own = { reference: "ch_1", amount: 600n, operationId: capturing.id };
     expect(of(capturing, { captured: own })).toEqual({ outcome: "succeeded", reference: "ch_1" });
     expect(of(capturing, { captured: { ...own, amount: 500n } })).toEqual({
@@ -331,11 +340,14 @@ describe("what a picture says of one operation", () => {
     ["open", { outcome: "absent" }],
     ["captured", { outcome: "absent" }],
     ["cancelled", { outcome: "succeeded", reference: null }],
-  ] as const)("of a void, where the authorization is %s", (authorization, statement) => {
-    expect(of(voiding, { authorization })).toEqual(statement);
-  });
+  ] as const)(
+    "a picture says what became of a void by the authorization, where that is %s",
+    (authorization, statement) => {
+      expect(of(voiding, { authorization })).toEqual(statement);
+    },
+  );
 
-  test("of a void: who let the money go decides, where the gateway says who", () => {
+  test("a picture that names who let the money go says by that what became of a void", () => {
     const by = (who: NonNullable<GatewayPicture["cancellation"]>["by"]) =>
       of(voiding, { authorization: "cancelled", cancellation: { reference: "c_1", by: who } });
     const ours = { outcome: "succeeded", reference: "c_1" };
@@ -344,7 +356,7 @@ describe("what a picture says of one operation", () => {
     expect([by("others"), by({ operationId: "another" })]).toEqual([others, others]);
   });
 
-  test("of a refund: what became of the one that is its own", () => {
+  test("a picture says of a refund what became of the one that is its own", () => {
     const shown = (change: object) =>
       of(refunding, { refunds: [{ ...refundElsewhere(400n), operationId: refunding.id, ...change }] });
     expect(shown({ operationId: null })).toEqual({ outcome: "absent" });
@@ -360,7 +372,7 @@ describe("the history tells of what the gateway decides later", () => {
   const said = (before: Payment, verdict: GatewayVerdict, ms: number) =>
     applyVerdict(before, openOperation(before).id, verdict, step(after(ms)));
 
-  test("the order that was taken, each due question in vain, and the end of the gateway's time", () => {
+  test("an order that the gateway has taken is told with its times, again for each due question, and at the end of its time", () => {
     const before = capturingPayment();
     const { id } = openOperation(before);
     const decidesBy = after(HOUR);
@@ -411,7 +423,7 @@ describe("the history tells of a customer who has to act", () => {
   const waiting = sendCustomer(wanting, openOperation(wanting).id, action, step());
   const { id } = openOperation(wanting);
 
-  test("that, and until when; where, only the payment says, as long as the customer is waited for", () => {
+  test("a wait for the customer is told with its end; the address is the payment's, as long as it is waited for", () => {
     expect(news(wanting, waiting)).toEqual([
       ["authorize.requires_action", { operationId: id, until: iso(HOUR) }],
     ]);
@@ -430,7 +442,7 @@ describe("the history tells of a customer who has to act", () => {
     expect(settled(waiting, succeeds("auth_1")).facts.actionUrl).toBeNull();
   });
 
-  test("the earliest end of all that there are is the customer's", () => {
+  test("a customer is waited for until the earliest end that there is", () => {
     const until = after(MINUTE);
     const short = sendCustomer(wanting, id, { ...action, until }, step());
     expect(openOperation(short).decidesBy).toEqual(until);
@@ -443,7 +455,7 @@ describe("the history tells of a customer who has to act", () => {
     expect(isCustomerLate(openOperation(wanting), after(WEEK_MS))).toBe(false);
   });
 
-  test("questions in between change nothing but the time, and due ones go on in the schedule", () => {
+  test("a question about a customer between due ones changes nothing but the time, and due ones go on in the schedule", () => {
     const early = stillWaiting(waiting, id, step(after(1_000)));
     expect(news(waiting, early)).toEqual([]);
     expect(openOperation(early)).toMatchObject({
@@ -460,7 +472,7 @@ describe("the history tells of a customer who has to act", () => {
     expect(news(due, moved)).toEqual([]);
   });
 
-  test("a customer who is late: why it failed, the payment's end, and a release for what they still do", () => {
+  test("a customer who is late ends the payment, with a release for what they still do", () => {
     const late = withoutLateCustomer(waiting, id, step(after(HOUR)));
     const reason = "the customer has not acted in time";
     expect(news(waiting, late)).toEqual([
@@ -471,7 +483,7 @@ describe("the history tells of a customer who has to act", () => {
     expect(late.facts).toMatchObject({ status: "expired", expiresAt: after(HOUR), actionUrl: null });
   });
 
-  test("a caller who does not wait for the customer any more: the authorization failed by that, and a void follows", () => {
+  test("a caller who does not wait for the customer any more has the authorization fail by that, and a void follow", () => {
     const next = begunBy(decideVoid(waiting, begin(), step())).payment;
     expect(news(waiting, next)).toEqual([
       [

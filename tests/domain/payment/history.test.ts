@@ -51,7 +51,7 @@ function answered(before: Payment, answer: Parameters<typeof settle>[2]) {
 }
 
 describe("the history tells, and tells no more than, what an answer for a key has settled", () => {
-  test("an authorization that succeeded: with the end of its time", () => {
+  test("an authorization that succeeded is told with the end of its time", () => {
     const { id, told } = answered(authorizingPayment(), succeeds("auth_1"));
     expect(told).toEqual([
       ["authorize.succeeded", { operationId: id, amount: 1000 }],
@@ -59,7 +59,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     ]);
   });
 
-  test("an authorization that the gateway keeps for a shorter time than was wanted: both ends, and why", () => {
+  test("an authorization that the gateway keeps for a shorter time than was wanted is told with both ends, and why", () => {
     const { next, told } = answered(authorizingPayment(), {
       ...succeeds("auth_1"),
       expiresAt: after(MINUTE),
@@ -80,7 +80,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     expect(next.facts.expiresAt).toEqual(after(WEEK_MS));
   });
 
-  test("a capture that succeeded: its amount, for the operation and for the payment", () => {
+  test("a capture that succeeded is told with its amount, for the operation and for the payment", () => {
     const { id, told } = answered(capturingPayment(authorizedPayment(), 600n), succeeds("cap_1"));
     expect(told).toEqual([
       ["capture.succeeded", { operationId: id, amount: 600 }],
@@ -88,7 +88,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     ]);
   });
 
-  test("a void that succeeded: the operation with its amount, and the payment", () => {
+  test("a void that succeeded is told of the operation, with its amount, and of the payment", () => {
     const { id, told } = answered(voiding(), succeeds("void_1"));
     expect(told).toEqual([
       ["void.succeeded", { operationId: id, amount: 1000 }],
@@ -96,7 +96,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     ]);
   });
 
-  test("an authorization that was declined: in the gateway's words, for the operation and for the payment", () => {
+  test("an authorization that was declined is told in the gateway's words, for the operation and for the payment", () => {
     const { id, told } = answered(authorizingPayment(), declines("card stolen"));
     expect(told).toEqual([
       ["authorize.failed", { operationId: id, failureCode: "authorization_declined", reason: "card stolen" }],
@@ -104,7 +104,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     ]);
   });
 
-  test("a capture that was declined: the payment stays authorized, and nothing else is told", () => {
+  test("a capture that was declined leaves the payment authorized, and nothing else is told", () => {
     const { id, next, told } = answered(capturingPayment(), declines("no"));
     expect(told).toEqual([
       ["capture.failed", { operationId: id, failureCode: "capture_declined", reason: "no" }],
@@ -113,7 +113,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
   });
 
   test.each(["capture", "void"] as const)(
-    "a %s of what the gateway has let go by itself: it and the payment have expired, and a release is owed",
+    "a %s of what the gateway has let go by itself has expired as the payment has, and a release is owed",
     (kind) => {
       const { id, next, told } = answered(kind === "capture" ? capturingPayment() : voiding(), gone);
       expect(told).toEqual([
@@ -125,7 +125,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     },
   );
 
-  test("a capture of what others have let go: it failed, the void is theirs, and no release is owed", () => {
+  test("a capture of what others have let go has failed, the void is told as made elsewhere, and no release is owed", () => {
     const { id, next, told } = answered(capturingPayment(), { ...gone, cancelled: true });
     expect(told).toEqual([
       ["capture.failed", { operationId: id, failureCode: "capture_declined", reason: "lapsed there" }],
@@ -140,7 +140,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     expect(next.facts.status).toBe("voided");
   });
 
-  test("an answer that contradicts the recorded one: which, what was recorded, and that a person has to look", () => {
+  test("an answer that contradicts the recorded one is told with both, and that a person has to look", () => {
     const before = capturedPayment();
     const { id } = last(before);
     const next = settle(before, id, declines(), step());
@@ -158,7 +158,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     expect(last(next)).toMatchObject({ status: "needs_review", conflicted: true, dueAt: null, attempts: 0 });
   });
 
-  test("the end of a review by the gateway: whose operation, what kind, and what came of it", () => {
+  test("the end of a review by the gateway is told with the operation, its kind, and what came of it", () => {
     const before = inReview(capturingPayment());
     const { id } = openOperation(before);
     expect(news(before, settled(before, succeeds("cap_1")))[2]).toEqual([
@@ -171,7 +171,7 @@ describe("the history tells, and tells no more than, what an answer for a key ha
     ]);
   });
 
-  test("an answer that cannot be recorded: what it was, why not, and what the gateway calls what it did", () => {
+  test("an answer that cannot be recorded is told with why not, and with the gateway's name for what it did", () => {
     const before = capturingPayment();
     const { id } = openOperation(before);
     const kept = (answer: Parameters<typeof settle>[2]) =>
@@ -271,7 +271,7 @@ describe("the history tells of a release that nobody waits for", () => {
 });
 
 describe("the history tells what is not known", () => {
-  test("an answer that settles nothing: why, and when the gateway is asked again; once for each step of the schedule", () => {
+  test("an answer that settles nothing is told with why and the next question, once for each step of the schedule", () => {
     const before = capturingPayment();
     const { id } = openOperation(before);
     const first = stillUnknown(before, id, "no answer", step());
@@ -292,7 +292,7 @@ describe("the history tells what is not known", () => {
     expect(last(due)).toMatchObject({ attempts: 1, dueAt: after(35 * SECOND) });
   });
 
-  test("the last question in vain brings it before a person: how often was asked, and the last reason", () => {
+  test("the last question in vain brings an operation before a person, who reads how often was asked and the last reason", () => {
     let payment = capturingPayment();
     const { id } = openOperation(payment);
     let now = NOON;
@@ -349,7 +349,7 @@ describe("the history tells of a review", () => {
   const decide = (payment: Payment, id: OperationId, outcome: ReviewVerdict["outcome"]) =>
     resolveReview(payment, id, { verdict: verdict(outcome), seen: silence }, step());
 
-  test("a person's verdict: on what, which, the evidence, and that it was a person", () => {
+  test("a person's verdict is told with the evidence, and that it was a person's", () => {
     const before = inReview(capturingPayment());
     const { id } = openOperation(before);
     for (const outcome of ["moved", "not_moved"] as const)
@@ -419,7 +419,7 @@ describe("the history tells of a review", () => {
 });
 
 describe("an answer that does not fit the operation", () => {
-  test("the gateway wants a customer for a capture: nobody is at hand, so it stays unknown, and says so", () => {
+  test("a capture for which the gateway wants the customer stays unknown, for nobody is at hand", () => {
     const before = capturingPayment();
     const { id } = openOperation(before);
     const action = { outcome: "requires_action", reference: "auth_1", url: "https://bank.example" } as const;
@@ -442,7 +442,7 @@ describe("an answer that does not fit the operation", () => {
     { outcome: "absent" },
     { outcome: "mismatch", evidence: "another amount" },
     { outcome: "requires_action", reference: "auth_1", url: "https://bank.example" },
-  ] as const)("$outcome says nothing new of what waits for a person", (answer) => {
+  ] as const)("an answer $outcome says nothing new of what waits for a person", (answer) => {
     const before = inReview(capturingPayment());
     expect(applyVerdict(before, openOperation(before).id, answer, step())).toBe(before);
   });

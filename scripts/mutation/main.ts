@@ -55,6 +55,8 @@ async function main(): Promise<boolean> {
     });
     const wrong = judged.filter(({ isEqual, verdict: { outcome } }) => isEqual && outcome === "found");
     console.log(`\n${missedOf(judged)}\n\n${tableOf(mutants, judged)}`);
+    const undecided = verdicts.filter(({ outcome }) => outcome === "undecided").length;
+    if (undecided > 0) console.log(`${undecided} were tried in vain, for the machine was too busy`);
     if (verdicts.length < chosen.length)
       console.log(`${chosen.length - verdicts.length} were not tried, for the time was over`);
     for (const { verdict } of wrong)

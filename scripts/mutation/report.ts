@@ -18,7 +18,9 @@ export function isMissed({ verdict, isEqual, isRefused }: Judged): boolean {
 /** The figure of an area is what was found of all that could be: equal mutants are left out of it. */
 export function tableOf(mutants: readonly AreaMutant[], judged: readonly Judged[]): string {
   const rows = [...new Set(mutants.map(({ area }) => area))].map((area) => {
-    const own = judged.filter(({ verdict }) => verdict.mutant.area === area);
+    const own = judged.filter(
+      ({ verdict }) => verdict.mutant.area === area && verdict.outcome !== "undecided",
+    );
     const count = (is: (one: Judged) => boolean): number => own.filter(is).length;
     const missed = count(isMissed);
     const equal = count(({ isEqual }) => isEqual);

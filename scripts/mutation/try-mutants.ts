@@ -3,7 +3,8 @@ import { JestWorker, type Run } from "./jest-worker";
 import { Remembered } from "./remembered";
 import type { Mutant } from "./switch-mutants";
 
-export type Outcome = "found" | "not in time" | "survived" | "no test";
+/** `undecided`: not in time, and neither are the same tests without the mutant: the machine is too busy to tell. */
+export type Outcome = "found" | "not in time" | "undecided" | "survived" | "no test";
 
 export interface Verdict<M extends Mutant> {
   readonly mutant: M;
@@ -69,16 +70,23 @@ export async function tryMutants<M extends Mutant>(
     const tryOne = async (mutant: M): Promise<Verdict<M>> => {
       const { runs, estimateMs } = coverage.runsFor(mutant.id, mutant.file);
       if (runs.length === 0) return { mutant, outcome: "no test" };
-      const answer = await worker.try(mutant.id, runs, 30_000 + 4 * estimateMs);
-      if (answer === "did not answer") return { mutant, outcome: "not in time" };
+      const limitMs = 30_000 + 4 * estimateMs;
+      const answer = await worker.try(mutant.id, runs, limitMs);
+      if (answer === "did not answer") return tooSlow(mutant, runs, limitMs);
       const { killedBy: by, slow } = answer;
       if (by === undefined) return { mutant, outcome: "survived" };
       coverage.noteFind(mutant.file, by);
       const run = runs.find(({ file }) => file === by);
       if (run !== undefined) control.set(by, run);
+      if (slow !== true) return { mutant, by, outcome: "found" };
+      return tooSlow(mutant, run === undefined ? runs : [run], limitMs);
+    };
+    const tooSlow = async (mutant: M, runs: readonly Run[], limitMs: number): Promise<Verdict<M>> => {
       // What waits for ever may go on when the next mutant is on.
-      if (slow === true) worker.stop();
-      return { mutant, by, outcome: slow === true ? "not in time" : "found" };
+      worker.stop();
+      const without = await worker.try(0, runs, limitMs);
+      const isBusy = without === "did not answer" || without.killedBy !== undefined;
+      return { mutant, outcome: isBusy ? "undecided" : "not in time" };
     };
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
       if (Date.now() > untilMs) break;

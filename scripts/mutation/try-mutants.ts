@@ -58,7 +58,9 @@ export async function tryMutants<M extends Mutant>(
       if (answer === "did not answer" || answer.killedBy !== undefined) {
         tell(`tried again, for a control without a mutant failed: ${window.length} mutants`);
         worker.stop();
-        for (const mutant of window) verdicts.set(mutant.id, await tryAlone(mutant));
+        for (const { id } of window) verdicts.delete(id);
+        for (const mutant of window)
+          if (Date.now() < untilMs) verdicts.set(mutant.id, await tryAlone(mutant));
       }
       begin();
     };

@@ -9,6 +9,7 @@ import { queryBuilder, type SqlDatabase } from "../sql/sql-database";
 import { loadSqlite, type DatabaseSync, type StatementSync } from "./sqlite-driver";
 import { isBusy, translateSqliteError } from "./sqlite-errors";
 import { makeWritableFile } from "./sqlite-file";
+import { setPragmas } from "./sqlite-pragmas";
 import { assertLogIsWhole, hasLog, SqliteCommitMark, type LostLog } from "./sqlite-commit-mark";
 import { LONG_TRIAL, SMALL_TRIAL, TRIAL_TABLE } from "./sqlite-write-trials";
 import { GroupCommit, type Membership } from "./sqlite-group-commit";
@@ -245,21 +246,7 @@ function connect(path: string, acceptLostLog: boolean): { connection: DatabaseSy
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY`,
     );
     mark = SqliteCommitMark.open(connection, file, hadLog, acceptLostLog);
-    // Reopening a WAL file silently gives synchronous=NORMAL, which may lose what was acknowledged.
-    for (const [pragma, value, readBack] of [
-      ["journal_mode", "WAL", "wal"],
-      ["synchronous", "FULL", 2],
-      ["foreign_keys", "ON", 1],
-    ] as const) {
-      connection.exec(`PRAGMA ${pragma} = ${value}`);
-      const answer: unknown = connection.prepare(`PRAGMA ${pragma}`).get();
-      const effective = (answer as Record<string, unknown> | undefined)?.[pragma];
-      if (effective !== readBack) {
-        throw new StoreUnavailableError(
-          `${path}: SQLite answers ${pragma}=${String(effective)} where ${value} was set, so no payment would be safe in it`,
-        );
-      }
-    }
+    setPragmas(connection, path);
     return { connection, mark };
   } catch (error) {
     mark?.close();

@@ -68,6 +68,34 @@ describe("Deadlines", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it("Deadlines has one timer for those who came after all others had left, also when one of these leaves again", () => {
+    const leave = add("first", 100);
+    leave();
+    add("second", 100);
+    leave();
+    add("third", 100);
+    expect(clock.pendingTimers).toBe(1);
+  });
+
+  it("Deadlines keeps nothing of a budget that nobody waits with any more", async () => {
+    const before = deadlines.within(100);
+    add("first", 100)();
+    expect(deadlines.within(100)).not.toBe(before);
+    add("second", 200);
+    const list = deadlines.within(200);
+    await clock.advance(200);
+    expect(deadlines.within(200)).not.toBe(list);
+  });
+
+  it("Deadlines sets no timer for who comes while another one's is set", async () => {
+    add("first", 100);
+    await clock.advance(60);
+    add("second", 100);
+    expect(clock.pendingTimers).toBe(1);
+    await clock.advance(40);
+    expect([rung, clock.pendingTimers]).toEqual([["first"], 1]);
+  });
+
   it("Deadlines takes who comes while it rings, and lets go of who leaves then", async () => {
     let leaveThird = (): void => {};
     add("first", 100, () => {

@@ -10,6 +10,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   http: async () => (await import("./suites/http.js")).http,
   events: async () => (await import("./suites/events.js")).events,
   traces: async () => (await import("./suites/telemetry/traces.js")).traces,
+  console: async () => (await import("./suites/console/console.js")).console,
   webhooks: async () => (await import("./suites/webhooks.js")).webhooks,
   "webhooks-fairness": async () => (await import("./suites/webhooks-fairness.js")).webhooksFairness,
   hints: async () => (await import("./suites/gateway/hints.js")).hints,

@@ -31,6 +31,19 @@ export async function openLoad(port: number, connections: number): Promise<Load>
   };
 }
 
+/** As a browser asks that has been there before, and as a program does. */
+export function getRequest(path: string): string {
+  const cookie = `holdfast_visitor=${"A".repeat(43)}`;
+  return [
+    `GET ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Accept: text/html, */*",
+    `Cookie: ${cookie}`,
+    "",
+    "",
+  ].join("\r\n");
+}
+
 const PART = { amount: 1000, currency: "EUR" };
 
 export function captureRequest(paymentId: string, key: string, secret: string | null): string {

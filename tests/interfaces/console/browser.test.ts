@@ -221,6 +221,7 @@ describeWithBrowser("the console in a browser", (executablePath) => {
       ["sandboxes", "/console/sandboxes"],
       ["sandbox", `/console/sandboxes/${sandbox.id as string}`],
       ["keys", "/console/keys"],
+      ["audit", "/console/audit"],
       ["problem", "/console/nowhere"],
     ];
   }

@@ -37,11 +37,13 @@ export class ConsoleServer {
     readonly close: () => Promise<void>,
   ) {}
 
-  static async open(): Promise<ConsoleServer> {
+  static async open(more: readonly string[] = []): Promise<ConsoleServer> {
     const cwd = mkdtempSync(join(tmpdir(), "holdfast-console-"));
     const settings = ["--store", "memory:", "--port", "0", "--shutdown-delay", "0", "--pass-interval", "0"];
     const allowed = ["--webhooks-allow", "http,private", "--log-level", "error"];
-    const program = new HoldfastProcess([await startedProgram(), "serve", ...settings, ...allowed], { cwd });
+    const program = new HoldfastProcess([await startedProgram(), "serve", ...settings, ...allowed, ...more], {
+      cwd,
+    });
     const receiver = await WebhookReceiver.open();
     const close = async () => {
       await program.end("SIGTERM");
@@ -62,9 +64,14 @@ export class ConsoleServer {
   }
 
   // What a server sent is not known before it was looked at.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  async call({ secret }: SignedIn, method: string, path: string, body?: object): Promise<any> {
-    const key = `test-${(this.sent += 1)}`;
+  async call(
+    { secret }: SignedIn,
+    method: string,
+    path: string,
+    body?: object,
+    key = `test-${(this.sent += 1)}`,
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  ): Promise<any> {
     const answer = await fetch(`${this.url}${path}`, {
       method,
       headers: {

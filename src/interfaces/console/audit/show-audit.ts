@@ -2,13 +2,12 @@ import type { Actor, Origin } from "../../../application/audit/act";
 import { actKinds, type ActKind, type AuditEntry } from "../../../application/ports/audit/audit-trail";
 import { button, choice, field } from "../html/forms";
 import { h } from "../html/h";
+import { shortened } from "../html/lengths";
 import { code, heading, pager, stored, storedOr, table } from "../html/parts";
 import { when } from "../html/times";
 import type { ConsoleRoute } from "../serving/console-route";
 
 const PAGE = 25;
-/** Evidence may be long, and a page has many: the API and the command line tell all of it. */
-const SHOWN_LENGTH = 160;
 
 /** What people did by hand, newest first. Nothing can be done here: an entry is never changed or dropped. */
 export const showAudit: ConsoleRoute = {
@@ -53,7 +52,7 @@ export const showAudit: ConsoleRoute = {
             { name: "Merchant", of: ({ merchant }) => storedOr(merchant) },
             { name: "Who", of: ({ actor: who }) => actorOf(who) },
             { name: "From", of: ({ origin }) => stored(originOf(origin)) },
-            { name: "Why", of: ({ reason }) => storedOr(reason === null ? null : short(reason)) },
+            { name: "Why", of: ({ reason }) => storedOr(reason === null ? null : shortened(reason)) },
           ],
           page.data,
           "Nobody has done anything by hand yet.",
@@ -77,7 +76,7 @@ function subjectOf({ subject, paymentId, kind }: AuditEntry) {
   if (paymentId !== null) return h("a", { href: `/console/payments/${paymentId}#${subject}` }, code(subject));
   if (kind.startsWith("webhook_endpoint.") && kind !== "webhook_endpoint.deleted")
     return h("a", { href: `/console/webhooks/${subject}` }, code(subject));
-  return code(short(subject));
+  return code(shortened(subject));
 }
 
 function actorOf(actor: Actor) {
@@ -89,8 +88,4 @@ function originOf(origin: Origin): string {
   return origin.over === "http"
     ? (origin.address ?? "an unknown address")
     : `the command line on ${origin.host}`;
-}
-
-function short(text: string): string {
-  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`;
 }

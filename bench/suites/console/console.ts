@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "pg";
 import { postgresAnswers } from "../../../tests/support/servers/probes";
 import { serverUrl } from "../../../tests/support/servers/server-availability";
 import { startHoldfast, type ServerUnderLoad } from "../../load/holdfast-server";
@@ -47,6 +48,7 @@ async function onPostgres(count: number): Promise<Stocked> {
   const database = await ownDatabase(serverUrl("postgres"));
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-console-"));
   const original = await postgresPayments(database.url, count, []);
+  await vacuum(database.url);
   const server = await startHoldfast(join(folder, "console.db"), [], ["--store", database.url]);
   const close = async () => {
     await server.stop();
@@ -54,6 +56,17 @@ async function onPostgres(count: number): Promise<Stocked> {
     await database.drop();
   };
   return { server, original, count, close };
+}
+
+/** What the server would otherwise begin to do by itself while pages are measured. */
+async function vacuum(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("VACUUM (ANALYZE)");
+  } finally {
+    await client.end();
+  }
 }
 
 /** Each page with the calls whose answers it shows. */

@@ -210,6 +210,16 @@ test.each(forms.map((form) => [form.route, form] as const))(
   },
 );
 
+test("a delivery of one endpoint is not made again by the form of another one of the same merchant", async () => {
+  const { acme } = server;
+  const elsewhere = await server.endpoint(acme);
+  const page = `/console/webhooks/${ofAcme.endpoint}`;
+  const before = await everything();
+  const fields = { token: await tokenOf(acme), once: "of-another-endpoint", delivery: elsewhere.delivery };
+  expect((await acme.browser.post(`${page}/redeliver`, fields)).status).toBe(404);
+  expect(await everything()).toBe(before);
+});
+
 test("signing in and out takes a form of this browser alone", async () => {
   const { acme, other } = server;
   const victim = new ConsoleBrowser(server.url);

@@ -9,6 +9,8 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   before: async () => (await import("./suites/before.js")).before,
   http: async () => (await import("./suites/http.js")).http,
   events: async () => (await import("./suites/events.js")).events,
+  traces: async () => (await import("./suites/telemetry/traces.js")).traces,
+  console: async () => (await import("./suites/console/console.js")).console,
   webhooks: async () => (await import("./suites/webhooks.js")).webhooks,
   "webhooks-fairness": async () => (await import("./suites/webhooks-fairness.js")).webhooksFairness,
   hints: async () => (await import("./suites/gateway/hints.js")).hints,

@@ -31,6 +31,19 @@ export async function openLoad(port: number, connections: number): Promise<Load>
   };
 }
 
+/** As a browser asks that has been there before, and as a program does. */
+export function getRequest(path: string): string {
+  const cookie = `holdfast_visitor=${"A".repeat(43)}`;
+  return [
+    `GET ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Accept: text/html, */*",
+    `Cookie: ${cookie}`,
+    "",
+    "",
+  ].join("\r\n");
+}
+
 const PART = { amount: 1000, currency: "EUR" };
 
 export function captureRequest(paymentId: string, key: string, secret: string | null): string {
@@ -69,7 +82,15 @@ class Connection {
   private deliver: ((answer: string) => void) | undefined;
   private fail: ((error: Error) => void) | undefined;
 
-  private constructor(private readonly socket: Socket) {
+  private constructor(
+    private socket: Socket,
+    private readonly port: number,
+  ) {
+    this.listen();
+  }
+
+  private listen(): void {
+    const { socket } = this;
     socket.setNoDelay(true);
     // One character per byte: an answer of ours is short, and lengths are in bytes.
     socket.setEncoding("latin1");
@@ -81,10 +102,16 @@ class Connection {
   static async open(port: number): Promise<Connection> {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
-    return new Connection(socket);
+    return new Connection(socket, port);
   }
 
   async send(request: string, status: number): Promise<void> {
+    // While it was another side's turn, the server may have closed what nobody used.
+    if (this.socket.destroyed) {
+      this.socket = connect(this.port, "127.0.0.1");
+      await once(this.socket, "connect");
+      this.listen();
+    }
     const answer = await new Promise<string>((resolve, reject) => {
       this.deliver = resolve;
       this.fail = reject;

@@ -25,13 +25,17 @@ export function openPostgresApplication(url: string, connections: number): Promi
  * Payments 1 to `count` in an empty database, all authorized by this program. Resolves with the one that they are copies of:
  * `numbered` makes their ids of it.
  */
-export async function postgresPayments(url: string, count: number): Promise<string> {
+export async function postgresPayments(
+  url: string,
+  count: number,
+  gatewayTables: readonly string[] = [...GATEWAY_TABLES, "gateway_versions"],
+): Promise<string> {
   const application = await openPostgresApplication(url, 1);
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const original = await authorizeOne(application);
-    await insertCopies(client, await tablesOf(client, original), count);
+    await insertCopies(client, await tablesOf(client, original, gatewayTables), count);
     return original;
   } finally {
     await client.end();
@@ -67,13 +71,17 @@ export async function assertCapturedOnce(url: string, count: number): Promise<vo
   }
 }
 
-async function tablesOf(client: Client, original: string): Promise<readonly Table[]> {
+async function tablesOf(
+  client: Client,
+  original: string,
+  gatewayTables: readonly string[],
+): Promise<readonly Table[]> {
   const tables: Table[] = [];
   for (const name of PAYMENT_TABLES) {
     const key = name === "payments" ? "id" : "payment_id";
     tables.push({ name, rows: await rowsOf(client, name, key, original) });
   }
-  for (const name of [...GATEWAY_TABLES, "gateway_versions"]) {
+  for (const name of gatewayTables) {
     const rows = await rowsOf(client, `holdfast_gateway.${name}`, "payment_id", original);
     tables.push({
       name: `holdfast_gateway.${name}`,

@@ -25,8 +25,11 @@ export interface SqlitePayments {
   remove(): void;
 }
 
-/** Payments 1 to `count` in a new file, all authorized. */
-export async function sqlitePayments(count: number): Promise<SqlitePayments> {
+/** Payments 1 to `count` in a new file, all authorized; for what asks the store alone, without the gateway's side. */
+export async function sqlitePayments(
+  count: number,
+  gatewayTables: readonly string[] = GATEWAY_TABLES,
+): Promise<SqlitePayments> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-store-"));
   const file = join(folder, "bench.db");
   const application = await openSqliteApplication(file);
@@ -37,7 +40,7 @@ export async function sqlitePayments(count: number): Promise<SqlitePayments> {
     await application.close();
   }
   copyRows(file, PAYMENT_TABLES, count);
-  copyRows(gatewayFile(file), GATEWAY_TABLES, count);
+  if (gatewayTables.length > 0) copyRows(gatewayFile(file), gatewayTables, count);
   return { file, original, remove: () => rmSync(folder, { recursive: true }) };
 }
 

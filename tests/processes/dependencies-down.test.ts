@@ -5,7 +5,9 @@ import { HoldfastProcess } from "../support/program/holdfast-process";
 import { startOwnPostgres } from "../support/servers/own-postgres";
 import { startOwnRedis } from "../support/servers/own-redis";
 import type { OwnServer } from "../support/servers/own-redis";
+import { Relay } from "../support/servers/relay";
 import { describeWithOwn, describeWithPostgres } from "../support/servers/servers";
+import { startStandby, type Standby } from "../support/servers/standby-postgres";
 import { temporaryDirectory } from "../support/worlds/temporary-directory";
 
 jest.setTimeout(120_000);
@@ -79,6 +81,28 @@ describeWithOwn("postgres", "/readyz of a server on PostgreSQL", () => {
     await expectReadiness(url, { status: 503, dependencies: { store: "down", locks: "down" } });
     await postgres.restart();
     await expectReadiness(url, { status: 200, dependencies: { store: "up", locks: "up" } });
+  });
+
+  it("is not ready while its address leads to a standby, which answers every question, and is ready once that is promoted", async () => {
+    const relay = await Relay.open(postgres.url);
+    let standby: Standby | undefined;
+    try {
+      const url = await (await serve("--store", relay.url, "--locks", "memory:")).url();
+      await expectReadiness(url, { status: 200, dependencies: { store: "up" } });
+      standby = await startStandby(postgres.url);
+      relay.leadTo(standby.url);
+      const told = await eventually(
+        async () => (await fetch(`${url}/readyz`)).text(),
+        (text) => text.includes("read_only"),
+      );
+      expect(JSON.parse(told)).toMatchObject({ status: 503, reasons: { store: "read_only" } });
+      await standby.promote();
+      await expectReadiness(url, { status: 200, dependencies: { store: "up" } });
+    } finally {
+      await endAll();
+      await relay.close();
+      await standby?.stop();
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { AuditTrail } from "../../application/ports/audit/audit-trail";
 import type { Clock } from "../../application/ports/clock";
 import type { LockQueues } from "../../application/ports/lock-queues";
 import type { LockTimeoutPolicy } from "../../application/ports/lock-timeout";
@@ -35,6 +36,7 @@ export type ConsoleParts = Pick<
   "readPayments" | "capturePayment" | "voidPayment" | "refundPayment" | "observePayment" | "reviewOperations"
 > &
   OwnConsoleParts & {
+    readonly auditTrail: Pick<AuditTrail, "list">;
     readonly lockQueues: LockQueues;
     readonly lockTimeouts: LockTimeoutPolicy;
     readonly lifecycle: Lifecycle;

@@ -1,3 +1,4 @@
+import { showAudit } from "./audit/show-audit";
 import { showAttention } from "./attention/show-attention";
 import { keyRoutes } from "./keys/key-routes";
 import { showLocks } from "./locks/show-locks";
@@ -16,4 +17,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...webhookRoutes,
   ...sandboxRoutes,
   ...keyRoutes,
+  showAudit,
 ];

@@ -65,7 +65,14 @@ test("with keys, a page asks for one and leads on to what was wanted; the key it
 
 test("nobody is led out of the console after signing in", async () => {
   const secret = await world.key("acme");
-  for (const next of ["https://evil.example", "//evil.example", "/console//../../x y", "/payments"]) {
+  for (const next of [
+    "https://evil.example",
+    "//evil.example",
+    "/console//../../x y",
+    "/payments",
+    "/console/..//evil.example",
+    "/console/%2e%2e/x",
+  ]) {
     const browser = world.browser();
     const answer = await browser.submit("/console/sign-in", "/console/sign-in", { key: secret, next });
     expect([next, answer.headers.get("location")]).toEqual([next, "/console"]);
@@ -103,6 +110,7 @@ test("a merchant sees its own payments alone, and no operator's page; an operato
     "/console/reviews",
     "/console/locks",
     "/console/keys",
+    "/console/audit",
     `/console/payments/${ofAcme}/observe`,
   ])
     expect([path, (await acme.get(path)).status]).toEqual([path, 403]);

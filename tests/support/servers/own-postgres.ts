@@ -56,7 +56,7 @@ export async function startOwnPostgres(settings: Readonly<Record<string, string>
   };
 }
 
-function unprivileged(): RunAs {
+export function unprivileged(): RunAs {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };

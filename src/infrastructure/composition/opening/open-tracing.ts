@@ -41,15 +41,15 @@ export async function openTracing(
   const { tracedRequests } = await import("../../telemetry/tracing/traced-requests.js");
   const { tracedWebhooks } = await import("../../telemetry/tracing/traced-webhooks.js");
   const { tracedWork } = await import("../../telemetry/tracing/traced-work.js");
-  const { tracer, close } = startOtelSdk(endpoint, version(), onError);
+  const { tracer, contexts, close } = startOtelSdk(endpoint, version(), onError);
   const { payments, traceContexts } = store;
   traceContexts.keep(currentTrace);
   tracePayments(payments, traceContexts, systems[kind], tracer);
   return {
-    requests: tracedRequests(tracer),
+    requests: tracedRequests(tracer, contexts),
     locks: tracedLocks(tracer),
     gateway: tracedGateway(tracer),
-    work: tracedWork(traceContexts, tracer),
+    work: tracedWork(traceContexts, tracer, contexts),
     webhooks: (sender) => tracedWebhooks(sender, traceContexts, tracer),
     logged,
     close,

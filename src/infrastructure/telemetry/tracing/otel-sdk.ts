@@ -6,12 +6,14 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { hostname } from "node:os";
 import { inTime } from "../../../application/in-time";
+import { SampledContexts } from "./sampled-contexts";
 
 /** A collector that does not answer keeps no process from ending. */
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface OtelSdk {
   readonly tracer: Tracer;
+  readonly contexts: SampledContexts;
   readonly close: () => Promise<void>;
 }
 
@@ -33,11 +35,13 @@ export function startOtelSdk(endpoint: string, version: string, onError: (messag
     }),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   });
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const manager = new AsyncLocalStorageContextManager();
+  context.setGlobalContextManager(manager);
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
   return {
     tracer: provider.getTracer("holdfast", version),
+    contexts: new SampledContexts(manager),
     close: () => inTime(CLOSE_WITHIN_MS, provider.shutdown(), () => undefined),
   };
 }

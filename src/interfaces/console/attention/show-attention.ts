@@ -6,6 +6,7 @@ import { currencyExponent, formatMoney, type Currency } from "../../../domain/mo
 import { isRelease } from "../../../domain/payment/operation";
 import type { WebhookEndpoint } from "../../../domain/webhooks/webhook-endpoint";
 import type { ConsoleParts } from "../console-parts";
+import { shortened } from "../html/lengths";
 import { card, heading, stored, table, type Tone } from "../html/parts";
 import { ago, duration } from "../html/times";
 import type { ConsoleRoute, Visit } from "../serving/console-route";
@@ -89,7 +90,7 @@ function reviewTable(cases: readonly ReviewCase[], now: Date): VNode {
       },
       { name: "Merchant", of: ({ merchant }) => stored(merchant) },
       { name: "Amount", isNumber: true, of: amountOf },
-      { name: "Why", of: ({ reason }) => stored(reason) },
+      { name: "Why", of: ({ reason }) => stored(shortened(reason)) },
     ],
     cases,
     "No operation waits for a person.",
@@ -133,7 +134,7 @@ function endpointTable(endpoints: readonly WebhookEndpoint[], now: Date): VNode 
     [
       {
         name: "Endpoint",
-        of: ({ id, url }) => h("a", { href: `/console/webhooks/${id}` }, stored(url)),
+        of: ({ id, url }) => h("a", { href: `/console/webhooks/${id}` }, stored(shortened(url))),
       },
       { name: "Merchant", of: ({ merchant }) => stored(merchant) },
       { name: "Since", of: ({ disabled }) => (disabled === null ? "–" : ago(disabled.at, now)) },

@@ -21,6 +21,7 @@ const menu: readonly MenuEntry[] = [
   { section: "webhooks", path: "/console/webhooks", name: "Webhooks", forOperators: false },
   { section: "sandboxes", path: "/console/sandboxes", name: "Sandboxes", forOperators: false },
   { section: "keys", path: "/console/keys", name: "Keys and settings", forOperators: true },
+  { section: "audit", path: "/console/audit", name: "Audit", forOperators: true },
 ];
 
 /** The whole page, as it is sent. Whatever is text in it is escaped on the way. */

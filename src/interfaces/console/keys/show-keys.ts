@@ -2,12 +2,12 @@ import type { ApiKey } from "../../../application/ports/api-key-store";
 import type { ShownSetting } from "../console-parts";
 import { actionForm, button, confirmed, field } from "../html/forms";
 import { h } from "../html/h";
-import { badge, card, code, heading, notice, stored, storedOr, table } from "../html/parts";
+import { shortened } from "../html/lengths";
+import { badge, card, code, heading, notice, pager, stored, storedOr, table } from "../html/parts";
 import { ago, when } from "../html/times";
 import type { ConsoleRoute, Visit } from "../serving/console-route";
 
-/** More than one page of keys is for the command line, which lists all. */
-const SHOWN = 60;
+const PAGE = 15;
 
 export const showKeys: ConsoleRoute = {
   method: "get",
@@ -20,6 +20,8 @@ export const showKeys: ConsoleRoute = {
     const sorted = [...keys]
       .reverse()
       .sort((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null));
+    const first = Number(/^\d{1,6}$/.exec(query["cursor"] ?? "")?.[0] ?? 0);
+    const next = first + PAGE < sorted.length ? String(first + PAGE) : null;
     const content = h(
       "div",
       null,
@@ -50,18 +52,10 @@ export const showKeys: ConsoleRoute = {
             },
             { name: "State", of: (key) => state(visit, key) },
           ],
-          sorted.slice(0, SHOWN),
+          sorted.slice(first, first + PAGE),
           "There are no keys: everyone on this machine may act, and nobody else may.",
         ),
-        sorted.length > SHOWN
-          ? h(
-              "p",
-              { class: "help" },
-              `and ${sorted.length - SHOWN} more: `,
-              code("holdfast keys list"),
-              " shows all.",
-            )
-          : null,
+        pager("/console/keys", first === 0 ? {} : { cursor: String(first) }, next),
         makeForm(visit, caller.keyId === null),
       ),
       card(
@@ -75,7 +69,7 @@ export const showKeys: ConsoleRoute = {
           "Settings of this instance",
           [
             { name: "Setting", of: ({ name }) => code(name) },
-            { name: "Value", of: ({ value }) => storedOr(value) },
+            { name: "Value", of: ({ value }) => storedOr(value === null ? null : shortened(value)) },
             { name: "From", of: ({ source }) => stored(source) },
           ],
           settings,

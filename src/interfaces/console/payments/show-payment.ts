@@ -15,6 +15,7 @@ import { presentEvent, presentEventToMerchant } from "../../http/endpoints/payme
 import { button, field } from "../html/forms";
 import { h } from "../html/h";
 import { inCurrency, plainAmount } from "../html/money";
+import { lastThatFit, lengthInPage } from "../html/lengths";
 import { badge, card, code, factList, heading, notice, stored, storedOr, table } from "../html/parts";
 import { when } from "../html/times";
 import type { ConsoleRoute, Visit } from "../serving/console-route";
@@ -25,7 +26,7 @@ import { storyOf } from "./story/story-of-payment";
 
 /** One page tells a whole story; what is longer is told by the command line. */
 const EVENTS = 200;
-const SHOWN_OPERATIONS = 40;
+const METADATA_CHARACTERS = 8_000;
 const OPEN_REFRESH_SECONDS = 5;
 
 export const showPayment: ConsoleRoute = {
@@ -54,7 +55,7 @@ export const showPayment: ConsoleRoute = {
       actions(visit, payment),
       card(
         "Story",
-        storyOf(payment, events.map(present), visit.now, SHOWN_OPERATIONS),
+        storyOf(payment, events.map(present), visit.now),
         nextCursor === null
           ? null
           : h(
@@ -66,14 +67,7 @@ export const showPayment: ConsoleRoute = {
             ),
       ),
       disputes(payment),
-      Object.keys(facts.metadata).length === 0
-        ? null
-        : card(
-            "Metadata",
-            factList(
-              Object.entries(facts.metadata).map(([name, value]) => [stored(name) as never, stored(value)]),
-            ),
-          ),
+      metadataOf(payment),
     );
     return {
       title: `Payment ${formatMoney(facts.amount)}`,
@@ -181,6 +175,27 @@ function actionOf(payment: Payment, movement: ConsoleMovement): VNode {
         })
       : null,
     button(`${movement.title}…`, movement.isDangerous ? "quiet" : "main"),
+  );
+}
+
+function metadataOf({ facts }: Payment): VNode | null {
+  const all = Object.entries(facts.metadata);
+  if (all.length === 0) return null;
+  const lengthOf = ([name, value]: readonly [string, string]) =>
+    80 + lengthInPage(name) + lengthInPage(value);
+  const shown = lastThatFit(all, lengthOf, METADATA_CHARACTERS);
+  return card(
+    "Metadata",
+    factList(shown.map(([name, value]) => [stored(name) as never, stored(value)])),
+    shown.length === all.length
+      ? null
+      : h(
+          "p",
+          { class: "help" },
+          `${all.length - shown.length} more: `,
+          code("holdfast payments show"),
+          " has all.",
+        ),
   );
 }
 

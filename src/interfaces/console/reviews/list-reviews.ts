@@ -2,6 +2,7 @@ import type { ReviewCase } from "../../../application/use-cases/review-operation
 import { formatMoney, type Currency } from "../../../domain/money";
 import { isRelease } from "../../../domain/payment/operation";
 import { h } from "../html/h";
+import { shortened } from "../html/lengths";
 import { heading, pager, stored, table } from "../html/parts";
 import { ago, when } from "../html/times";
 import type { ConsoleRoute } from "../serving/console-route";
@@ -47,7 +48,7 @@ export const listReviews: ConsoleRoute = {
               of: ({ amount, currency, currencyExponent: exponent }) =>
                 formatMoney({ amount, currency: currency as Currency, exponent }),
             },
-            { name: "Why", of: ({ reason }) => stored(reason) },
+            { name: "Why", of: ({ reason }) => stored(shortened(reason)) },
             {
               name: "Asked next",
               of: ({ operation: { dueAt } }) => (dueAt === null ? "not by itself" : when(dueAt)),

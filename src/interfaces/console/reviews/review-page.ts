@@ -77,7 +77,6 @@ export function reviewPage(
         { ...payment, facts: { ...facts, operations: [operation] } },
         events.map(presentEvent),
         visit.now,
-        1,
       ),
     ),
   );

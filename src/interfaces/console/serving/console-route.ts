@@ -6,7 +6,7 @@ import type { ConsoleParts } from "../console-parts";
 
 /** The sections of the console, in the order of its menu. */
 export type Section =
-  "attention" | "payments" | "reviews" | "locks" | "webhooks" | "sandboxes" | "keys" | "none";
+  "attention" | "payments" | "reviews" | "locks" | "webhooks" | "sandboxes" | "keys" | "audit" | "none";
 
 /** One request of a browser, by somebody who may. */
 export interface Visit {

@@ -218,9 +218,12 @@ function isSafe(request: Request): boolean {
   return isOnLoopback(request) || request.headers["x-forwarded-proto"] !== undefined;
 }
 
-/** Only back into the console. */
+/** Only back into the console: as a browser would follow it, which takes two dots for a way up, however they are written. */
 function nextOf(wanted: string | undefined): string {
-  return wanted !== undefined && /^\/console(?:[/?][\w\-./?=&%:+~]*)?$/.test(wanted) ? wanted : "/console";
+  const home = "/console";
+  if (wanted === undefined || !/^\/console(?:[/?][\w\-./?=&%:+~]*)?$/.test(wanted)) return home;
+  const { pathname, search } = new URL(wanted, "http://localhost");
+  return pathname === home || pathname.startsWith(`${home}/`) ? pathname + search : home;
 }
 
 function send(

@@ -1,5 +1,6 @@
 import type { WebhookEndpoint } from "../../../domain/webhooks/webhook-endpoint";
 import { h } from "../html/h";
+import { shortened } from "../html/lengths";
 import { badge, code, heading, pager, stored, table } from "../html/parts";
 import { ago, when } from "../html/times";
 import type { ConsoleRoute } from "../serving/console-route";
@@ -30,7 +31,7 @@ export const listEndpoints: ConsoleRoute = {
           [
             {
               name: "Endpoint",
-              of: ({ id, url }) => h("a", { href: `/console/webhooks/${id}` }, stored(url)),
+              of: ({ id, url }) => h("a", { href: `/console/webhooks/${id}` }, stored(shortened(url))),
             },
             ...(whose === null
               ? [{ name: "Merchant", of: ({ merchant }: WebhookEndpoint) => stored(merchant) }]

@@ -6,6 +6,7 @@ import type {
 import type { WebhookEndpoint } from "../../../domain/webhooks/webhook-endpoint";
 import { actionForm, button, confirmed, field } from "../html/forms";
 import { h } from "../html/h";
+import { shortened } from "../html/lengths";
 import { badge, card, code, factList, heading, notice, pager, stored, storedOr, table } from "../html/parts";
 import { when } from "../html/times";
 import type { ConsoleRoute, Visit } from "../serving/console-route";
@@ -13,6 +14,8 @@ import { endpointBadge } from "./list-endpoints";
 import { oneEndpoint } from "./one-endpoint";
 
 const PAGE = 20;
+/** Of what may have 2,048 characters; the API tells all of them. */
+const MOST_OF_AN_ADDRESS = 1_000;
 const ANSWER_LENGTH = 120;
 const REFRESH_SECONDS = 10;
 const tones = { pending: "wait", delivered: "good", failed: "bad" } as const satisfies Record<
@@ -45,7 +48,7 @@ export const showEndpoint: ConsoleRoute = {
     const content = h(
       "div",
       null,
-      heading(stored(endpoint.url), endpointBadge(endpoint)),
+      heading(stored(shortened(endpoint.url)), endpointBadge(endpoint)),
       done === undefined ? null : notice("good", h("p", null, done)),
       card("Endpoint", facts(endpoint)),
       card("Actions", actions(visit, endpoint)),
@@ -80,6 +83,7 @@ export const showEndpoint: ConsoleRoute = {
 
 function facts({
   id,
+  url,
   merchant,
   types,
   description,
@@ -91,6 +95,7 @@ function facts({
 }: WebhookEndpoint): VNode {
   return factList([
     ["Id", code(id)],
+    ["Address", stored(shortened(url, MOST_OF_AN_ADDRESS))],
     ["Merchant", stored(merchant)],
     ["Events", types === null ? "all" : types.map((type, index) => [index === 0 ? "" : ", ", stored(type)])],
     ["Description", storedOr(description)],

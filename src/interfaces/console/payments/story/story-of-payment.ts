@@ -3,16 +3,29 @@ import { isOpen, isRelease, type Operation } from "../../../../domain/payment/op
 import type { Payment } from "../../../../domain/payment/payment";
 import { h } from "../../html/h";
 import { inCurrency } from "../../html/money";
+import { lastThatFit, lengthInPage } from "../../html/lengths";
 import { badge, code, stored } from "../../html/parts";
 import { duration, when } from "../../html/times";
 import { operationStatus, operationTone } from "../payment-words";
 import { eventDetails, eventTitle, isLoud, type ShownEvent } from "./event-words";
 import { timeScale } from "./time-scale";
 
+/** Characters of a page: the rest of it needs some ten thousand. */
+const MOST_OF_ALL = 32_000;
+const MOST_OF_ONE = 24_000;
+const OF_AN_OPERATION = 1_300;
+const OF_AN_EVENT = 260;
+
 /** Each operation as a bar from its intent to its end, with everything that happened to it. Failures are loud. */
-export function storyOf(payment: Payment, events: readonly ShownEvent[], now: Date, most: number): VNode {
+export function storyOf(payment: Payment, events: readonly ShownEvent[], now: Date): VNode {
   const { operations } = payment.facts;
-  const shown = operations.slice(-most);
+  const ofThem = (id: string) => events.filter(({ data }) => data["operationId"] === id);
+  const shown = lastThatFit(
+    operations,
+    ({ id, failureReason }) =>
+      OF_AN_OPERATION + lengthInPage(failureReason ?? "") + Math.min(lengthOfAll(ofThem(id)), MOST_OF_ONE),
+    MOST_OF_ALL,
+  );
   const endOf = (operation: Operation) =>
     operation.settledAt ?? (isOpen(operation) ? now : operation.createdAt);
   const placeOf = timeScale(shown.flatMap((operation) => [operation.createdAt, endOf(operation)]));
@@ -22,15 +35,14 @@ export function storyOf(payment: Payment, events: readonly ShownEvent[], now: Da
     "div",
     null,
     shown.length < operations.length
-      ? h("p", { class: "help" }, `The last ${most} of ${operations.length} operations.`)
+      ? h("p", { class: "help" }, `The last ${shown.length} of ${operations.length} operations.`)
       : null,
     h(
       "ol",
       { class: "story" },
       shown.map((operation) => {
-        const own = events.filter(({ data }) => data["operationId"] === operation.id);
         const bar = { from: placeOf(operation.createdAt), to: placeOf(endOf(operation)) };
-        return operationOf(payment, operation, own, bar, endOf(operation));
+        return operationOf(payment, operation, ofThem(operation.id), bar, endOf(operation));
       }),
     ),
     ofNone.some(isOfThem) ? h("h3", null, "The payment itself") : null,
@@ -102,10 +114,14 @@ function operationOf(
 
 function eventList(events: readonly ShownEvent[]): VNode | null {
   if (events.length === 0) return null;
+  const shown = lastThatFit(events, lengthOf, MOST_OF_ONE);
   return h(
     "ol",
     { class: "events" },
-    events.map((event) =>
+    shown.length === events.length
+      ? null
+      : h("li", { class: "help" }, `${events.length - shown.length} events before these`),
+    shown.map((event) =>
       h(
         "li",
         null,
@@ -119,4 +135,12 @@ function eventList(events: readonly ShownEvent[]): VNode | null {
       ),
     ),
   );
+}
+
+function lengthOf(event: ShownEvent): number {
+  return eventDetails(event).reduce((sum, line) => sum + 40 + lengthInPage(line), OF_AN_EVENT);
+}
+
+function lengthOfAll(events: readonly ShownEvent[]): number {
+  return events.reduce((sum, event) => sum + lengthOf(event), 0);
 }

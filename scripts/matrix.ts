@@ -58,6 +58,10 @@ export async function matrix(
 }
 
 class LineOfNode {
+  /** A file for each step: one that was ended may have left somebody who still writes. */
+  private steps = 0;
+  private log = "";
+
   private constructor(
     private readonly work: string,
     private readonly environment: NodeJS.ProcessEnv,
@@ -90,16 +94,16 @@ class LineOfNode {
       const tests = `mkdir "$1" && cd "$2" && .ci/run-tests "$1/tests" npm test --`;
       await this.step("tests", ["bash", "-c", tests, "bash", results, clone]);
       const counted = await this.step("tests", ["node", join(root, ".ci", "count-tests.cjs"), results]);
-      outcomes.push({ ...counted, said: lastLines(join(this.work, "log"), 1) });
+      outcomes.push({ ...counted, said: lastLines(this.log, 1) });
     }
     return { version: version.trim(), outcomes };
   }
 
   private async step(name: string, command: readonly string[]): Promise<Outcome> {
-    const log = join(this.work, "log");
+    this.log = join(this.work, `step-${(this.steps += 1)}`);
     const beganMs = performance.now();
-    const status = await logged(["timeout", "40m", ...command], log, this.inEnvironment());
-    if (status !== 0) console.error(lastLines(log));
+    const status = await logged(["timeout", "40m", ...command], this.log, this.inEnvironment());
+    if (status !== 0) console.error(lastLines(this.log));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     return { isGood: status === 0, said: `${name} ${seconds} s` };
   }

@@ -33,6 +33,14 @@ describe.each(places)("keys in %s", (_, open) => {
   });
 });
 
+test("keys in a directory are whole as soon as they are there, whoever looks meanwhile", async () => {
+  const names = Array.from({ length: 40 }, (_, n) => `order ${n}`);
+  const asked = names.map((name) =>
+    Promise.all(Array.from({ length: 25 }, (_, n) => new FileKeys(directory).keep(name, `fresh-${n}`))),
+  );
+  for (const keys of await Promise.all(asked)) expect(new Set(keys).size).toBe(1);
+});
+
 test("keys in a directory outlive whoever stored them, and leave nothing else there", async () => {
   await new FileKeys(directory).keep("a", "1");
   expect(await new FileKeys(directory).keep("a", "2")).toBe("1");

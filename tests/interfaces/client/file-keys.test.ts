@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,12 +33,18 @@ describe.each(places)("keys in %s", (_, open) => {
   });
 });
 
-test("keys in a directory are whole as soon as they are there, whoever looks meanwhile", async () => {
-  const names = Array.from({ length: 40 }, (_, n) => `order ${n}`);
-  const asked = names.map((name) =>
-    Promise.all(Array.from({ length: 25 }, (_, n) => new FileKeys(directory).keep(name, `fresh-${n}`))),
+test("a process that may create files and not write them leaves nothing that is taken for a key", async () => {
+  const script = joinedScript(
+    join(__dirname, "..", "..", "support", "children", "client", "file-keys-child.ts"),
   );
-  for (const keys of await Promise.all(asked)) expect(new Set(keys).size).toBe(1);
+  const limited = `ulimit -f 0; exec "$0" "$@"`;
+  const { stdout, status, signal } = spawnSync(
+    "sh",
+    ["-c", limited, process.execPath, script, directory, "lost"],
+    { encoding: "utf8" },
+  );
+  expect({ stdout, failed: status !== 0 || signal !== null }).toEqual({ stdout: "", failed: true });
+  expect(await new FileKeys(directory).keep("order 0", "new")).toBe("new");
 });
 
 test("keys in a directory outlive whoever stored them, and leave nothing else there", async () => {

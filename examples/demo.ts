@@ -6,15 +6,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Picture } from "./demo/picture";
 
 const CALLERS = 200;
-const program = join(__dirname, "..", "dist", "holdfast.js");
+const [, , program = join(__dirname, "..", "dist", "holdfast.js")] = process.argv;
+const picture = new Picture(process.stdout, process.env);
 
 void main();
 
 async function main(): Promise<void> {
-  await round("With the lock (locks=memory:)", ["--locks", "memory:"]);
-  await round("With the lock switched off (locks=none:): versions and constraints alone", [
+  await round("With the lock: callers wait in line", ["--locks", "memory:"]);
+  await round("Without it: versions and constraints alone keep the money safe", [
     "--locks",
     "none:",
     "--allow-unlocked",
@@ -24,39 +26,51 @@ async function main(): Promise<void> {
 async function round(title: string, flags: readonly string[]): Promise<void> {
   const { url, stop } = await startServer(flags);
   try {
-    console.log(`\n${title}`);
+    picture.title(title);
     const { payment } = await post(`${url}/payments`, "demo-authorize", {
       amount: 1_999,
       currency: "EUR",
       // A gateway that takes its time, so that the callers really meet.
       paymentMethod: "tok_slow_50",
     });
-    console.log(`  authorized ${payment.id} over 19.99 EUR; ${2 * CALLERS} captures at once:`);
+    picture.line(`${2 * CALLERS} requests at once capture one payment of 19.99 EUR`);
     const path = `${url}/payments/${payment.id}/capture`;
-    const oneKey = Array.from({ length: CALLERS }, () => capture(path, "demo-shared"));
-    const otherKeys = Array.from({ length: CALLERS }, (_, caller) => capture(path, `demo-${caller}`));
-    tell(`${CALLERS} with one key`, await Promise.all(oneKey));
-    tell(`${CALLERS} with keys of their own`, await Promise.all(otherKeys));
+    let answered = 0;
+    const asked = (key: string): Promise<Answer> =>
+      capture(path, key).finally(() =>
+        picture.progress((answered += 1), 2 * CALLERS, `of ${2 * CALLERS} answered`),
+      );
+    const oneKey = Array.from({ length: CALLERS }, () => asked("demo-shared"));
+    const ownKeys = Array.from({ length: CALLERS }, (_, caller) => asked(`demo-${caller}`));
+    tell(await Promise.all(oneKey), await Promise.all(ownKeys));
     const answer = await fetch(`${url}/gateway/payments/${payment.id}`);
     const { moves } = (await answer.json()) as Json;
     const captures = moves.filter(({ kind }) => kind === "capture").length;
-    console.log(`  the gateway moved money ${captures} time${captures === 1 ? "" : "s"}`);
+    picture.verdict(captures === 1, `the gateway moved money ${captures} time${captures === 1 ? "" : "s"}`);
     if (captures !== 1) process.exitCode = 1;
   } finally {
     await stop();
   }
 }
 
-/** One line a group: how many got which answer, and whether all successes are about the same capture. */
-function tell(group: string, answers: readonly Answer[]): void {
-  const counts = new Map<string, number>();
-  for (const { status, word } of answers) {
-    const answer = `${status} ${word}`;
-    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+/** How many got which answer. All successes have to be about the same capture. */
+function tell(oneKey: readonly Answer[], ownKeys: readonly Answer[]): void {
+  const told = [...oneKey, ...ownKeys].map(inWords);
+  const count = (answers: readonly Answer[], words: string): number =>
+    answers.filter((answer) => inWords(answer) === words).length;
+  picture.table(
+    ["answer", `${CALLERS} with one key`, `${CALLERS} with a key each`],
+    [...new Set(told)].sort().map((words) => [words, count(oneKey, words), count(ownKeys, words)]),
+  );
+  const captures = new Set([...oneKey, ...ownKeys].flatMap(({ captureId }) => captureId ?? []));
+  if (captures.size > 1) {
+    picture.verdict(false, `the answers are about ${captures.size} captures`);
+    process.exitCode = 1;
   }
-  const captures = new Set(answers.flatMap(({ captureId }) => captureId ?? []));
-  const told = [...counts].map(([answer, count]) => `${count} × ${answer}`).join(", ");
-  console.log(`    ${group}: ${told}${captures.size === 1 ? " (all one and the same capture)" : ""}`);
+}
+
+function inWords({ status, word }: Answer): string {
+  return `${status} ${word}`;
 }
 
 /** What the server answers; `/openapi.json` has it in full. */

@@ -5,7 +5,8 @@ export {
   type Holdfast,
 } from "./infrastructure/composition/embedding/open-holdfast";
 export type { HoldfastOptions } from "./infrastructure/composition/embedding/holdfast-options";
-export type { EmbeddedCaller, EmbeddedPayments, Moved } from "./interfaces/embedded/embedded-payments";
+export type { EmbeddedCaller } from "./interfaces/embedded/embedded-caller";
+export type { EmbeddedPayments, Moved } from "./interfaces/embedded/embedded-payments";
 export {
   PaymentError,
   type InProgress,

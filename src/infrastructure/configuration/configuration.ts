@@ -218,7 +218,7 @@ function unlocked({ locks, allowUnlocked }: EffectiveSettings): Mistake[] {
       // A configuration mistake wherever it was written: the value is right, the consent is missing.
       kind: "file",
       source: locks.source,
-      message: "is none:, which gives no mutual exclusion: add --allow-unlocked to accept that",
+      message: `is none:, which gives no mutual exclusion: ${locks.kind === "option" ? "set allowUnlocked" : "add --allow-unlocked"} to accept that`,
     },
   ];
 }

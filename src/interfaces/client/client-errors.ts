@@ -39,6 +39,20 @@ export class HoldfastUnreachableError extends Error {
   }
 }
 
+/** An answer is longer than the client reads. What was sent may have been carried out: the same name still means the same movement. */
+export class HoldfastAnswerTooLargeError extends Error {
+  override readonly name = "HoldfastAnswerTooLargeError";
+  readonly code = "answer_too_large";
+
+  constructor(
+    url: string,
+    readonly limitBytes: number,
+    readonly idempotencyKey: string | null,
+  ) {
+    super(`the answer of ${url} has more than ${limitBytes} bytes, which is not read: see answerLimitBytes`);
+  }
+}
+
 /** The outcome is still not known: the gateway has not confirmed it, decides later, or waits for the customer. */
 export class HoldfastNotSettledError extends Error {
   override readonly name = "HoldfastNotSettledError";

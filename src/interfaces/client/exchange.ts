@@ -1,5 +1,6 @@
-import { HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
+import { HoldfastAnswerTooLargeError, HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
 import type { Problem } from "./generated/schemas";
+import { textWithin } from "./text-within";
 import { LONGEST_TIMER_MS, waitFor } from "./wait-for";
 
 /** What a request is, whatever it is about. */
@@ -26,6 +27,8 @@ export interface ExchangeOptions {
   readonly fetch: typeof fetch;
   /** How long one answer is waited for. */
   readonly answerWithinMs: number;
+  /** How much of one answer is read. */
+  readonly answerLimitBytes: number;
 }
 
 export interface Patience {
@@ -66,7 +69,7 @@ interface Failed {
 
 async function attempted(
   { method, url, body, idempotencyKey, answers }: WireRequest,
-  { apiKey, fetch: send, answerWithinMs }: ExchangeOptions,
+  { apiKey, fetch: send, answerWithinMs, answerLimitBytes }: ExchangeOptions,
   leftMs: number,
   signal: AbortSignal | undefined,
 ): Promise<WireAnswer | Failed> {
@@ -87,7 +90,7 @@ async function attempted(
     retryAfterMs,
   });
   let response: Response;
-  let text: string;
+  let text: string | null;
   try {
     response = await send(url, {
       method,
@@ -97,11 +100,18 @@ async function attempted(
       signal: signal === undefined ? inTime : AbortSignal.any([inTime, signal]),
       body: sent,
     });
-    text = await response.text();
+    text = await textWithin(response, answerLimitBytes);
   } catch (error) {
     if (signal?.aborted === true) throw error;
     return unreachable(reasonOf(error, limitMs));
   }
+  // Sent again, the request would have the same answer.
+  if (text === null)
+    return {
+      error: new HoldfastAnswerTooLargeError(url, answerLimitBytes, idempotencyKey),
+      isPassing: false,
+      retryAfterMs: null,
+    };
   const { status, headers } = response;
   const parsed = parsedJson(text);
   const retryAfterMs = retryAfter(headers);

@@ -1,7 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { link, mkdir, open, readdir, readFile, stat, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { KeyPlace } from "./key-place";
+
+/** Whoever writes one needs milliseconds; clocks of machines that share the directory may differ. */
+const DRAFT_IS_LEFT_AFTER_MS = 3_600_000;
 
 /** Keys in a directory, one small file each, for all processes of one machine. Delete files of names that are over. */
 export class FileKeys implements KeyPlace {
@@ -10,22 +13,25 @@ export class FileKeys implements KeyPlace {
   constructor(private readonly directory: string) {}
 
   async keep(name: string, fresh: string): Promise<string> {
-    await (this.made ??= made(this.directory).catch((error: unknown) => {
-      // The next call tries again: what was in the way may be gone.
-      this.made = undefined;
+    const making = (this.made ??= made(this.directory));
+    try {
+      await making;
+      // A name may be anything; a file's may not.
+      const path = join(this.directory, `${createHash("sha256").update(name).digest("hex")}.json`);
+      const known = await keyIn(path, name);
+      const key = known ?? (await this.stored(path, name, fresh));
+      // Whoever stored it may not have come so far: it is sent only when it is as durable as the directory that lists it.
+      await synced(this.directory);
+      return key;
+    } catch (error) {
+      // The next call begins anew: what was in the way may be gone, or the directory itself.
+      if (this.made === making) this.made = undefined;
       throw error;
-    }));
-    // A name may be anything; a file's may not.
-    const path = join(this.directory, `${createHash("sha256").update(name).digest("hex")}.json`);
-    const known = await keyIn(path, name);
-    const key = known ?? (await this.stored(path, name, fresh));
-    // Whoever stored it may not have come so far: it is sent only when it is as durable as the directory that lists it.
-    await synced(this.directory);
-    return key;
+    }
   }
 
   private async stored(path: string, name: string, fresh: string): Promise<string> {
-    const draft = join(this.directory, `.${randomUUID()}.draft`);
+    const draft = join(draftsOf(this.directory), `${randomUUID()}.draft`);
     try {
       await written(draft, `${JSON.stringify({ name, key: fresh })}\n`);
       // Unlike a rename, this never replaces what somebody else stored meanwhile.
@@ -43,12 +49,33 @@ export class FileKeys implements KeyPlace {
   }
 }
 
-async function made(directory: string): Promise<void> {
+/** Apart from the keys, of which there may be very many: what crashes have left is found without reading all of those. */
+function draftsOf(directory: string): string {
+  return join(directory, ".drafts");
+}
+
+async function made(given: string): Promise<void> {
+  const directory = resolve(given);
   const first = await mkdir(directory, { recursive: true });
-  if (first === undefined) return;
   // Each of the directories that were made is as durable as the one that lists it.
-  for (let place = directory; place.length >= first.length; place = dirname(place))
+  for (let place = directory; first !== undefined && place.length >= first.length; place = dirname(place))
     await synced(dirname(place));
+  await mkdir(draftsOf(directory), { recursive: true });
+  await swept(draftsOf(directory));
+}
+
+/** A draft that nobody finished is no key: nothing was sent with it. */
+async function swept(drafts: string): Promise<void> {
+  const leftBefore = Date.now() - DRAFT_IS_LEFT_AFTER_MS;
+  for (const name of await readdir(drafts)) {
+    const path = join(drafts, name);
+    // Another process may have been faster, or may have the right to remove it where this one has not.
+    const isLeft = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs < leftBefore,
+      () => false,
+    );
+    if (isLeft) await unlink(path).catch(() => {});
+  }
 }
 
 /** Null where there is none. A damaged file is no reason for a new key: money may have moved under the one it had. */

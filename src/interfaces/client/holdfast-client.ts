@@ -12,6 +12,8 @@ export interface HoldfastClientOptions {
   readonly withinMs?: number;
   /** How long one answer is waited for: 35 s, which is longer than the server takes at most. */
   readonly answerWithinMs?: number;
+  /** How long one answer may be, uncompressed: 16 MiB, which is more than the server sends. */
+  readonly answerLimitBytes?: number;
   /** Another `fetch`, for instance with a proxy. */
   readonly fetch?: typeof fetch;
 }
@@ -23,6 +25,7 @@ export interface CallOptions {
 
 const WITHIN_MS = 60_000;
 const ANSWER_WITHIN_MS = 35_000;
+const ANSWER_LIMIT_BYTES = 16 * 1_024 * 1_024;
 
 /** Calls a Holdfast server. Repeats by itself what may be repeated, and moves money under keys that are stored first. */
 export class HoldfastClient {
@@ -31,14 +34,23 @@ export class HoldfastClient {
   private readonly wire: Wire;
 
   constructor(url: string, options: HoldfastClientOptions) {
-    const { apiKey = null } = options;
+    const { apiKey = null, answerLimitBytes = ANSWER_LIMIT_BYTES } = options;
     // Said here, where it is not shown: a header that cannot be made would be told with its value.
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
       throw new TypeError("apiKey is empty, or has characters that no API key has");
+    if (!Number.isSafeInteger(answerLimitBytes) || answerLimitBytes < 1)
+      throw new TypeError("answerLimitBytes has to be a whole number of bytes");
+    for (const name of ["withinMs", "answerWithinMs"] as const) {
+      const ms: unknown = options[name] ?? 1;
+      // Compared with what is none, no time would ever be over.
+      if (typeof ms !== "number" || !(ms > 0))
+        throw new TypeError(`${name} has to be a number of milliseconds`);
+    }
     const exchanging = {
       apiKey,
       fetch: options.fetch ?? fetch,
       answerWithinMs: options.answerWithinMs ?? ANSWER_WITHIN_MS,
+      answerLimitBytes,
     };
     this.wire = new Wire(url, exchanging, options.keys, options.withinMs ?? WITHIN_MS);
     this.payments = new ClientPayments(this.wire);

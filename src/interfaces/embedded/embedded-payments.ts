@@ -1,14 +1,7 @@
-import type { Caller } from "../../application/operations/caller";
 import type { OperationOutcome } from "../../application/operations/operation-outcome";
-import type { LockTimeout } from "../../application/ports/lock-timeout";
 import { publicOperation, publicPayment } from "../../application/public-events/public-payment";
 import { isOpen } from "../../domain/payment/operation";
-import {
-  parseIdempotencyKey,
-  parseMerchantId,
-  parsePaymentId,
-  type IdempotencyKey,
-} from "../../domain/identifiers";
+import { parseIdempotencyKey, parsePaymentId, type IdempotencyKey } from "../../domain/identifiers";
 import type {
   Captured,
   CaptureRequest,
@@ -30,22 +23,10 @@ import { listPaymentsQuery } from "../http/endpoints/payments/list-payments";
 import type { PaymentWorld } from "../http/endpoints/payments/payment-parts";
 import { presentEvent, presentEventToMerchant } from "../http/endpoints/payments/present-event";
 import { presentPayment } from "../http/endpoints/payments/present-payment";
-import { validBody, validQuery } from "../http/requests/validation";
+import { validQuery } from "../http/requests/validation";
 import { withoutUndefined } from "../http/requests/without-undefined";
-
-/** On whose behalf, and for how long. */
-export interface EmbeddedCaller {
-  /** Default: `default`, as without API keys. */
-  readonly merchant?: string;
-  /** May read and act across merchants. */
-  readonly operator?: boolean;
-  /** Who or what asked, for the payment's history: `{ user: "u_17" }`. Never a secret. */
-  readonly actor?: Readonly<Record<string, string>>;
-  /** How long the payment's lock is waited for, in milliseconds. Default: the setting `lockTimeout`. */
-  readonly lockTimeoutMs?: number | "infinite";
-  /** Ends a wait for the lock. An operation that has begun goes on. */
-  readonly signal?: AbortSignal;
-}
+import { callerFrom, type EmbeddedCaller } from "./embedded-caller";
+import { validInput } from "./valid-input";
 
 /** A movement, and whether its outcome is known. While it is not, the same call with the same key asks again. */
 export interface Moved<Answer> {
@@ -78,7 +59,7 @@ export class EmbeddedPayments {
     as: EmbeddedCaller = {},
   ): Promise<Moved<OnePayment>> {
     const { idempotencyKey, ...body } = request;
-    const wanted = withoutUndefined(validBody(newPaymentSchema(body), body));
+    const wanted = validInput(newPaymentSchema(body), body);
     return this.move(
       idempotencyKey,
       (world, key) => beginPayment(world, wanted, key, callerFrom(as)),
@@ -94,7 +75,7 @@ export class EmbeddedPayments {
     as: EmbeddedCaller = {},
   ): Promise<Moved<Captured>> {
     const { paymentId, idempotencyKey, ...body } = request;
-    const part = withoutUndefined(validBody(captureSchema, body));
+    const part = validInput(captureSchema, body);
     return this.move(
       idempotencyKey,
       ({ capturePayment }, key) =>
@@ -125,7 +106,7 @@ export class EmbeddedPayments {
     as: EmbeddedCaller = {},
   ): Promise<Moved<Refunded>> {
     const { paymentId, idempotencyKey, ...body } = request;
-    const part = withoutUndefined(validBody(refundSchema, body));
+    const part = validInput(refundSchema, body);
     return this.move(
       idempotencyKey,
       ({ refundPayment }, key) =>
@@ -199,21 +180,4 @@ export class EmbeddedPayments {
     const outcome = await this.parts.inWorld((world) => move(world, key));
     return { answer: present(outcome), isSettled: !isOpen(outcome.operation), isReplayed: outcome.replayed };
   }
-}
-
-function callerFrom({
-  merchant = "default",
-  operator,
-  actor = {},
-  lockTimeoutMs,
-  signal,
-}: EmbeddedCaller): Caller {
-  const lockTimeout: LockTimeout | undefined = lockTimeoutMs;
-  return {
-    merchant: parseMerchantId(merchant),
-    ...(operator !== undefined && { operator }),
-    actor: { ...actor, embedded: true },
-    ...(lockTimeout !== undefined && { lockTimeout }),
-    ...(signal !== undefined && { signal }),
-  };
 }

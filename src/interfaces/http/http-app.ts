@@ -55,6 +55,8 @@ export type HttpAppParts = PaymentWorld &
     readonly traceRequests?: RequestHandler | undefined;
     /** These are left out where there are none, and then they have no routes. */
     readonly metrics?: MetricsParts["metrics"] | undefined;
+    /** Who may see them, if not everybody who reaches this server. */
+    readonly metricsAccess?: "operator" | undefined;
     readonly sandboxes?: SandboxParts["sandboxes"] | undefined;
     readonly webhooks?: WebhookUseCases | undefined;
     readonly gatewayMoves?: GatewayMovesParts["gatewayMoves"] | undefined;
@@ -110,8 +112,12 @@ export function createHttpApp(parts: HttpAppParts): Express {
     ...telling,
     customerUrl: (path) => `${ownUrl()}${CUSTOMER_PAGES}${path}`,
   };
-  let json: string | undefined;
-  const document = () => (json ??= JSON.stringify(openApiDocument(version)));
+  let written = { at: "", json: "" };
+  const document = (at: string): string => {
+    if (written.json === "" || written.at !== at)
+      written = { at, json: JSON.stringify(openApiDocument(version, at)) };
+    return written.json;
+  };
 
   add(paymentEndpoints, live);
   const { webhooks } = parts;
@@ -137,7 +143,7 @@ export function createHttpApp(parts: HttpAppParts): Express {
   if (parts.console !== undefined) mountConsole(app, { ...parts, ...parts.console });
   if (metrics !== undefined) {
     downGauge(metrics, parts.readiness);
-    add([showMetrics], { metrics });
+    add([{ ...showMetrics, access: parts.metricsAccess ?? showMetrics.access }], { metrics });
   }
   app.use(routeNotFound);
   app.use(errorHandler(logger));

@@ -1,4 +1,5 @@
 import {
+  HoldfastAnswerTooLargeError,
   HoldfastClient,
   HoldfastNotSettledError,
   HoldfastRefusal,
@@ -39,6 +40,14 @@ const failureOf = async <E>(promise: Promise<unknown>, kind: new (...args: never
   expect(error).toBeInstanceOf(kind);
   return error as E;
 };
+
+const streamOf = (parts: readonly Uint8Array[]): ReadableStream =>
+  new ReadableStream({
+    start(stream) {
+      for (const part of parts) stream.enqueue(part);
+      stream.close();
+    },
+  });
 
 describe("a client of Holdfast", () => {
   test("moves money through a payment's life, and shows it", async () => {
@@ -236,6 +245,61 @@ describe("a client of Holdfast", () => {
     expect(outcome).toMatchObject({ outcome: "unanswered" });
   });
 
+  test("does not read an answer without end, ends its connection, and has moved money once", async () => {
+    const id = await authorized();
+    proxy.next("endless answer");
+    const error = await failureOf(shop.payments.capture("capture", id), HoldfastAnswerTooLargeError);
+    expect(error).toMatchObject({ code: "answer_too_large", limitBytes: 16_777_216 });
+    await proxy.endlessAnswerIsOver();
+    expect(proxy.seen).toHaveLength(1);
+
+    const { idempotencyKey, isReplayed } = await shop.payments.capture("capture", id);
+    expect([idempotencyKey, isReplayed]).toEqual([error.idempotencyKey, true]);
+    expect(await http.timesCaptured(id)).toBe(1);
+  });
+
+  test("reads an answer of exactly the length that it is told to read at most, in whatever parts it comes", async () => {
+    const payment = JSON.stringify({ payment: { id: "pay \u20ac", text: "\u20ac".repeat(20) } });
+    const bytes = new TextEncoder().encode(payment);
+    const limited = (answerLimitBytes: number) =>
+      new HoldfastClient(proxy.url, {
+        keys,
+        answerLimitBytes,
+        fetch: () => {
+          // Parts that end in the middle of a character.
+          const parts = Array.from({ length: Math.ceil(bytes.length / 5) }, (_, n) =>
+            bytes.slice(5 * n, 5 * n + 5),
+          );
+          return Promise.resolve(new Response(streamOf(parts)));
+        },
+      });
+    expect(JSON.stringify({ payment: await limited(bytes.length).payments.show("p") })).toBe(payment);
+    await failureOf(limited(bytes.length - 1).payments.show("p"), HoldfastAnswerTooLargeError);
+  });
+
+  test("counts what a small compressed answer becomes", async () => {
+    proxy.next("compressed zeros");
+    const error = await failureOf(shop.payments.show("p"), HoldfastAnswerTooLargeError);
+    expect(error.idempotencyKey).toBeNull();
+  });
+
+  test.each([NaN, -1, 0, "1000", {}])("refuses times that are none: %p", (ms) => {
+    const odd = ms as number;
+    expect(() => new HoldfastClient(http.url, { keys, withinMs: odd })).toThrow("withinMs has to be");
+    expect(() => new HoldfastClient(http.url, { keys, answerWithinMs: odd })).toThrow(
+      "answerWithinMs has to be",
+    );
+  });
+
+  test.each([0, -1, 1.5, NaN, Infinity, "1" as never])(
+    "refuses a limit of answers that is none: %p",
+    (answerLimitBytes) => {
+      expect(() => new HoldfastClient(http.url, { keys, answerLimitBytes })).toThrow(
+        "answerLimitBytes has to be a whole number of bytes",
+      );
+    },
+  );
+
   test("keeps what became of the first of many when the request of the others has no answer", async () => {
     const ids = await Promise.all([authorized(), authorized()]);
     const orders = [
@@ -245,8 +309,9 @@ describe("a client of Holdfast", () => {
     let calls = 0;
     const halved = new HoldfastClient(proxy.url, {
       keys,
-      withinMs: 2_000,
-      fetch: (url, init) => ((calls += 1) > 1 ? Promise.reject(new Error("cut")) : fetch(url, init)),
+      // No answer of a Holdfast server, and none that is worth another attempt.
+      fetch: (url, init) =>
+        (calls += 1) > 1 ? Promise.resolve(new Response("cut", { status: 400 })) : fetch(url, init),
     });
     const outcomes = await halved.payments.captureMany(orders);
     expect(outcomes[0]).toMatchObject({ outcome: "captured" });

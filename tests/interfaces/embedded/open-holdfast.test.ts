@@ -1,4 +1,5 @@
 import express from "express";
+import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -73,6 +74,29 @@ function behavesAsTheServer(name: string, store: () => Promise<HoldfastOptions>)
         await expect(
           holdfast.payments.capture({ paymentId, idempotencyKey: "w", ...(wrong as object) }),
         ).rejects.toMatchObject({ code: "invalid_request" });
+      await expect(
+        holdfast.payments.capture({ paymentId, idempotencyKey: "w", amont: 1, amount: 0 } as never),
+      ).rejects.toThrow(/^amount .+; amont is not recognized$/);
+    });
+
+    test.each([
+      [{ merchnt: "acme" }, "merchnt is not recognized"],
+      [{ merchant: 5 }, "merchant must be text"],
+      [{ operator: "false" }, "operator must be true or false"],
+      [{ actor: { user: 17 } }, "actor/user must be text"],
+      [{ actor: "u_17" }, "actor must be an object of texts"],
+      [{ lockTimeoutMs: NaN }, "lockTimeoutMs must be a number of milliseconds, 0 or more, or infinite"],
+      [{ lockTimeoutMs: -1 }, "lockTimeoutMs must be a number of milliseconds, 0 or more, or infinite"],
+      [{ signal: new AbortController() }, "signal must be an AbortSignal"],
+    ])("moves nothing on behalf of a caller that is none: %j", async (as, words) => {
+      const paymentId = await authorized();
+      const odd = as as never;
+      await expect(holdfast.payments.capture({ paymentId, idempotencyKey: "c" }, odd)).rejects.toMatchObject({
+        code: "invalid_request",
+        message: words,
+      });
+      await expect(holdfast.payments.show(paymentId, odd)).rejects.toThrow(words);
+      expect((await holdfast.payments.show(paymentId)).status).toBe("authorized");
     });
 
     test.each([undefined, null, 7, {}])("moves nothing without a key: %j", async (idempotencyKey) => {
@@ -126,10 +150,53 @@ describe("options of Holdfast in a process of one's own", () => {
       await expect(openHoldfast(known)).rejects.toThrow(/store .*\npassInterval /);
       expect(storage).toBe("x");
       await expect(openHoldfast({ trustCallers: "yes" as never })).rejects.toThrow(/trustCallers must be/);
+      await expect(openHoldfast({ store: null, trustCallers: null } as never)).rejects.toThrow(
+        "store is null: leave it out to have its default\ntrustCallers is null: leave it out to have its default",
+      );
+      for (const none of [null, "memory:", 5, ["memory:"]])
+        await expect(openHoldfast(none as never)).rejects.toThrow("options must be an object");
       await (await openHoldfast({ ...quiet, store: "memory:" })).close();
     } finally {
       delete process.env["HOLDFAST_STORE"];
     }
+  });
+
+  test("that miss something are told by the names that options have", async () => {
+    const memory = { ...quiet, store: "memory:" };
+    await expect(openHoldfast({ ...memory, gateway: "stripe:" })).rejects.toThrow("set stripeApiKey");
+    await expect(openHoldfast({ ...memory, locks: "none:" })).rejects.toThrow("set allowUnlocked to accept");
+  });
+
+  test("make no sandboxes, and nothing on disk, unless told to: several may be in memory at a time", async () => {
+    const { sandboxLimit, ...memory } = { ...quiet, store: "memory:" };
+    const before = process.cwd();
+    process.chdir(directory.path);
+    try {
+      const opened = [await openHoldfast(memory), await openHoldfast(memory)];
+      const made = existsSync("data");
+      await Promise.all(opened.map((one) => one.close()));
+      expect([made, sandboxLimit]).toEqual([false, 0]);
+      const withSandboxes = await openHoldfast({ ...memory, sandboxLimit: 1 });
+      await expect(openHoldfast({ ...memory, sandboxLimit: 1 })).rejects.toMatchObject({
+        code: "lock_timeout",
+      });
+      await withSandboxes.close();
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test("that would share a file of payments in one process are refused, and the first goes on", async () => {
+    const store = newFile();
+    const first = await openHoldfast({ ...quiet, store });
+    try {
+      await expect(openHoldfast({ ...quiet, store })).rejects.toMatchObject({ code: "lock_timeout" });
+      const { answer } = await first.payments.authorize({ ...CARD, idempotencyKey: "o" });
+      expect(answer.payment.status).toBe("authorized");
+    } finally {
+      await first.close();
+    }
+    await (await openHoldfast({ ...quiet, store })).close();
   });
 
   test("that would share a file with another process are refused, and that process is named", async () => {
@@ -143,6 +210,16 @@ describe("options of Holdfast in a process of one's own", () => {
     }
   });
 });
+
+/** The status that comes when keys are asked for. */
+async function eventually(status: () => Promise<number>): Promise<number> {
+  let last = await status();
+  for (let attempt = 0; last === 200 && attempt < 100; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    last = await status();
+  }
+  return last;
+}
 
 describe("the router, mounted in an application of one's own", () => {
   let holdfast: Holdfast;
@@ -194,6 +271,70 @@ describe("the router, mounted in an application of one's own", () => {
   test("answers nobody without a key, unless told to trust them", async () => {
     const answer = await authorize(await listen({}));
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([401, "unauthorized"]);
+  });
+
+  test("tells a stranger what the API is and whether it is ready, and nothing of payments", async () => {
+    const url = await listen({});
+    const statuses: Record<string, number> = {};
+    for (const path of ["docs", "docs/", "openapi.json", "healthz", "readyz", "metrics", "locks", "payments"])
+      statuses[path] = (await fetch(`${url}/pay/${path}`)).status;
+    expect(statuses).toEqual({
+      docs: 200,
+      "docs/": 200,
+      "openapi.json": 200,
+      healthz: 200,
+      readyz: 200,
+      metrics: 401,
+      locks: 401,
+      payments: 401,
+    });
+  });
+
+  test("shows its metrics to operators, with or without a key, and to nobody else", async () => {
+    const store = newFile();
+    const url = await listen({ trustCallers: true, store });
+    const metrics = async (secret?: string): Promise<[number, boolean]> => {
+      const answer = await fetch(`${url}/pay/metrics`, {
+        headers: secret === undefined ? {} : { Authorization: `Bearer ${secret}` },
+      });
+      return [answer.status, (await answer.text()).includes("holdfast_http_request_duration_seconds")];
+    };
+    expect(await metrics()).toEqual([200, true]);
+    const created = async (...flags: string[]): Promise<string> => {
+      const { stdout, stderr } = await cli.run([
+        "keys",
+        "create",
+        "--store",
+        store,
+        "--merchant",
+        "acme",
+        ...flags,
+      ]);
+      return /hf_\S+/.exec(stdout)?.[0] ?? `${stdout}${stderr}`;
+    };
+    const [ofMerchant, ofOperator] = [await created(), await created("--operator")];
+    // That there were none is remembered for half a second.
+    await expect(eventually(async () => (await metrics())[0])).resolves.toBe(401);
+    expect(await metrics(ofOperator)).toEqual([200, true]);
+    expect(await metrics(ofMerchant)).toEqual([403, false]);
+  });
+
+  test("has a page of its API whose links and addresses have its path", async () => {
+    const url = await listen({});
+    for (const [at, folder] of [
+      ["docs", "docs/"],
+      ["docs/", ""],
+    ] as const) {
+      const page = await (await fetch(`${url}/pay/${at}`)).text();
+      const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file ?? "");
+      expect(files).toHaveLength(4);
+      for (const file of files) {
+        expect(file.startsWith(folder)).toBe(true);
+        expect((await fetch(new URL(file, `${url}/pay/${at}`))).status).toBe(200);
+      }
+    }
+    const { servers } = (await (await fetch(`${url}/pay/openapi.json`)).json()) as { servers: unknown };
+    expect(servers).toEqual([{ url: "/pay" }]);
   });
 
   test("takes a body that the application has read before it", async () => {

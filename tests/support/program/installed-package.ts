@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -18,9 +18,17 @@ export class InstalledPackage {
     const modules = join(project, "node_modules");
     mkdirSync(join(modules, "holdfast"), { recursive: true });
     execFileSync("tar", ["-xzf", packed, "-C", join(modules, "holdfast"), "--strip-components=1"]);
-    const { dependencies } = JSON.parse(readFileSync(join(modules, "holdfast", "package.json"), "utf8")) as {
+    const { dependencies, bin } = JSON.parse(
+      readFileSync(join(modules, "holdfast", "package.json"), "utf8"),
+    ) as {
       dependencies: Record<string, string>;
+      bin: Record<string, string>;
     };
+    mkdirSync(join(modules, ".bin"));
+    for (const [command, file] of Object.entries(bin)) {
+      chmodSync(join(modules, "holdfast", file), 0o755);
+      symlinkSync(join("..", "holdfast", file), join(modules, ".bin", command));
+    }
     for (const name of [...Object.keys(dependencies), "@types/node", "@types/express"]) {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(modules, name));

@@ -31,6 +31,8 @@ interface ServerModuleParts {
   readonly needsKeys: boolean;
   /** Its pages know their addresses from the root of the server: where the API is mounted elsewhere, there are none. */
   readonly hasConsole: boolean;
+  /** Left out: everybody who reaches the server may see them. */
+  readonly metricsAccess?: HttpAppParts["metricsAccess"];
 }
 
 /** What only `serve` needs: the HTTP app, the server around it, and the work in the background. */
@@ -42,6 +44,7 @@ export function serverModule({
   ownUrl,
   needsKeys,
   hasConsole,
+  metricsAccess,
 }: ServerModuleParts): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(tokens.version).toConstantValue(version);
@@ -107,29 +110,32 @@ export function serverModule({
       [callerUseCases.authenticate],
     );
     bind(tokens.httpAppParts).toResolvedValue(
-      ...assembles((parts: HttpAppParts) => parts, {
-        ...liveUseCases,
-        ...callerUseCases,
-        authenticate: tokens.authenticate,
-        eventFeed: tokens.eventFeed,
-        readers: WaitingReaders,
-        lockTimeouts: tokens.lockTimeouts,
-        lockQueues: tokens.lockQueues,
-        auditTrail: tokens.auditTrail,
-        readiness: tokens.readiness,
-        lifecycle: Lifecycle,
-        logger: tokens.logger,
-        traceRequests: tokens.traceRequests,
-        metrics: tokens.serverMetrics,
-        version: tokens.version,
-        webhooks: tokens.webhooks,
-        sandboxes: tokens.sandboxes,
-        gatewayMoves: tokens.gatewayMoves,
-        customerPages: tokens.customerPages,
-        ownUrl: tokens.ownUrl,
-        gatewayEvents: tokens.gatewayEventUseCases,
-        console: tokens.console,
-      }),
+      ...assembles(
+        (parts: Omit<HttpAppParts, "metricsAccess">): HttpAppParts => ({ ...parts, metricsAccess }),
+        {
+          ...liveUseCases,
+          ...callerUseCases,
+          authenticate: tokens.authenticate,
+          eventFeed: tokens.eventFeed,
+          readers: WaitingReaders,
+          lockTimeouts: tokens.lockTimeouts,
+          lockQueues: tokens.lockQueues,
+          auditTrail: tokens.auditTrail,
+          readiness: tokens.readiness,
+          lifecycle: Lifecycle,
+          logger: tokens.logger,
+          traceRequests: tokens.traceRequests,
+          metrics: tokens.serverMetrics,
+          version: tokens.version,
+          webhooks: tokens.webhooks,
+          sandboxes: tokens.sandboxes,
+          gatewayMoves: tokens.gatewayMoves,
+          customerPages: tokens.customerPages,
+          ownUrl: tokens.ownUrl,
+          gatewayEvents: tokens.gatewayEventUseCases,
+          console: tokens.console,
+        },
+      ),
     );
     bind(tokens.httpApp).toResolvedValue(createHttpApp, [tokens.httpAppParts]);
     bind(tokens.console).toResolvedValue(

@@ -1,8 +1,8 @@
 import type { SettingName } from "../../configuration/settings";
 
 /**
- * The settings of `holdfast serve` that make sense without a server of its own, as docs/configuration.md describes them,
- * in camel case. Neither the environment nor a file is read.
+ * The settings of `holdfast serve` that make sense without a server of its own, as `holdfast --help` lists them, in
+ * camel case. Neither the environment nor a file is read.
  */
 export interface HoldfastOptions {
   /** `sqlite:<file>`, `postgres://…` or `memory:`. Default: `sqlite:./data/holdfast.db`. */
@@ -23,6 +23,7 @@ export interface HoldfastOptions {
   readonly secretsKey?: string;
   readonly webhooksAllow?: string;
   readonly snapshots?: string;
+  /** How many sandboxes there may be; default: 0, and then there is nothing of them on disk either. */
   readonly sandboxLimit?: number;
   readonly sandboxPayments?: number;
   readonly sandboxIdle?: number;
@@ -66,8 +67,18 @@ const known: Readonly<Record<Names, true>> & Partial<Record<SettingName, true>> 
   logLevel: true,
 };
 
-/** Options that are none, as a program without types may send them. */
-export function unknownOptions(options: Readonly<Record<string, unknown>>): string[] {
+/** What a program without types may send, and what is no value of any setting. */
+export function mistakenOptions(given: unknown): { readonly source: string; readonly message: string }[] {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return [{ source: "options", message: "must be an object" }];
   const names = new Set<string>([...Object.keys(known), ...others]);
-  return Object.keys(options).filter((name) => !names.has(name));
+  const mistakes = Object.entries(given).flatMap(([source, value]) => {
+    if (!names.has(source)) return [{ source, message: "is not a known option" }];
+    // A variable that was meant to name a store must not lead to the default one.
+    return value === null ? [{ source, message: "is null: leave it out to have its default" }] : [];
+  });
+  const { trustCallers = false } = given as { readonly trustCallers?: unknown };
+  if (typeof trustCallers !== "boolean" && trustCallers !== null)
+    mistakes.push({ source: "trustCallers", message: "must be true or false" });
+  return mistakes;
 }

@@ -9,7 +9,7 @@ import { openApplication } from "../opening/open-application";
 import { openServer } from "../serving/open-server";
 import { Service } from "../serving/service";
 import { version } from "../version";
-import { unknownOptions, type HoldfastOptions } from "./holdfast-options";
+import { mistakenOptions, type HoldfastOptions } from "./holdfast-options";
 import { UnderWay } from "./under-way";
 
 /** What Express, and whatever else hands on requests of `node:http`, can call. */
@@ -30,19 +30,19 @@ export interface Holdfast {
 
 /** Opens everything, and begins with what is done without a request. Throws what is wrong with the options, all at once. */
 export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdfast> {
-  // Whoever calls without types may pass null.
-  const given: Readonly<Record<string, unknown>> = { ...options };
-  const mistakes = unknownOptions(given).map((source) => ({ source, message: "is not a known option" }));
-  const { trustCallers = false } = given;
-  if (typeof trustCallers !== "boolean")
-    mistakes.push({ source: "trustCallers", message: "must be true or false" });
+  const mistakes = mistakenOptions(options);
   if (mistakes.length > 0)
     throw new ConfigurationError(mistakes.map((mistake) => ({ ...mistake, kind: "option" as const })));
-  const configuration = readConfiguration({ flags: {}, environment: {}, options: given });
+  const { trustCallers = false, sandboxLimit = 0 } = options;
+  const configuration = readConfiguration({
+    flags: {},
+    environment: {},
+    options: { ...options, sandboxLimit },
+  });
   const application = await openApplication(configuration, { purpose: "serve" });
   const { advertise } = configuration.settings;
   const ownUrl = (): string => advertise.value ?? "http://localhost";
-  await openServer(application, version(), { ownUrl, needsKeys: trustCallers !== true });
+  await openServer(application, version(), { ownUrl, needsKeys: !trustCallers });
 
   const { container } = application;
   const service = container.get(Service);

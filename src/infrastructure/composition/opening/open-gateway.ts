@@ -143,7 +143,9 @@ async function gatewayOfModule(file: string, { settings, gatewayOptions }: Confi
 function stripeApiKeyOf(settings: EffectiveSettings): string {
   const { value } = settings.stripeApiKey;
   if (value !== null) return value;
-  throw unusableGateway(settings, "is stripe:, which needs Stripe's secret key: set STRIPE_API_KEY");
+  // Whoever gives options has an environment that is not read.
+  const name = settings.gateway.kind === "option" ? "stripeApiKey" : "STRIPE_API_KEY";
+  throw unusableGateway(settings, `is stripe:, which needs Stripe's secret key: set ${name}`);
 }
 
 /** The value is right, what it needs is missing: never a usage error. */

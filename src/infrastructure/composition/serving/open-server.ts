@@ -36,8 +36,20 @@ export async function openServer(
       settings.sandboxLimit.value > 0
         ? await openSandboxes(container, ownUrl, webhooks.forSandboxes, sandboxLease)
         : undefined;
-    const hasConsole = givenUrl === undefined;
-    container.load(serverModule({ version, webhooks, hints, sandboxes, ownUrl, needsKeys, hasConsole }));
+    const isEmbedded = givenUrl !== undefined;
+    container.load(
+      serverModule({
+        version,
+        webhooks,
+        hints,
+        sandboxes,
+        ownUrl,
+        needsKeys,
+        hasConsole: !isEmbedded,
+        // Whoever runs a server decides who reaches it; what an application mounts is reached by its customers.
+        ...(isEmbedded && { metricsAccess: "operator" }),
+      }),
+    );
   } catch (error) {
     await close();
     throw error;

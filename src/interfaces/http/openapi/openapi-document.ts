@@ -71,7 +71,7 @@ const documentedExamples: readonly DocumentedExample[] = examples;
  * OpenAPI 3.1, from the schemas that validate, the table of problems, and the endpoints as they describe themselves. To be
  * read as JSON, where members that are undefined do not appear.
  */
-export function openApiDocument(version: string): object {
+export function openApiDocument(version: string, mountedAt = ""): object {
   const schemas = componentSchemas();
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of documentedEndpoints) {
@@ -86,7 +86,7 @@ export function openApiDocument(version: string): object {
       description: DESCRIPTION,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: mountedAt || "/" }],
     tags,
     paths,
     webhooks: documentedWebhooks(),

@@ -8,25 +8,27 @@ import { answerText } from "../../requests/answer";
 import { endpoint } from "../endpoint";
 import { onlyThese } from "../mount";
 
-const PAGE = `<!doctype html>
+/** Relative, as the page may be mounted anywhere: `folder` is where its files are, seen from it. */
+const page = (folder: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Holdfast API</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="${folder}swagger-ui.css">
+    <link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
   </head>
   <body>
     <div id="api"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/initializer.js"></script>
+    <script src="${folder}swagger-ui-bundle.js"></script>
+    <script src="${folder}initializer.js"></script>
   </body>
 </html>
 `;
 
 /** The package's own would load a pet store from elsewhere; a validator badge would tell others about this server. */
-const INITIALIZER = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, validatorUrl: null });
+const INITIALIZER = `const url = new URL("../openapi.json", document.currentScript.src).href;
+SwaggerUIBundle({ url, dom_id: "#api", deepLinking: true, validatorUrl: null });
 `;
 
 const FILES = {
@@ -54,7 +56,8 @@ export const showDocs = endpoint<object>()({
   problems: [],
   handle({ request, response }) {
     void safe(request, response, () => {});
-    return { status: 200, text: PAGE, contentType: "text/html; charset=utf-8" };
+    const text = page(request.path.endsWith("/") ? "" : "docs/");
+    return { status: 200, text, contentType: "text/html; charset=utf-8" };
   },
 });
 

@@ -1,8 +1,8 @@
 import { endpoint } from "../endpoint";
 
 export interface DocumentParts {
-  /** What `/openapi.json` answers with. */
-  readonly document: () => string;
+  /** What `/openapi.json` answers with, of an API that is mounted at that path. */
+  readonly document: (mountedAt: string) => string;
 }
 
 export const showDocument = endpoint<DocumentParts>()({
@@ -14,9 +14,9 @@ export const showDocument = endpoint<DocumentParts>()({
   access: "open",
   answers: { 200: { description: "OpenAPI 3.1.", contentType: "application/json" } },
   problems: [],
-  handle: (_asked, { document }) => ({
+  handle: ({ request }, { document }) => ({
     status: 200,
-    text: document(),
+    text: document(request.baseUrl),
     contentType: "application/json; charset=utf-8",
   }),
 });

@@ -8,7 +8,7 @@ import {
   type GatewayBehaviour,
 } from "../../support/linearizability/payment/gateway-behaviour";
 import { judge } from "../../support/linearizability/payment/judge";
-import { partition, type Kind, type PaymentCall } from "../../support/linearizability/payment/payment-call";
+import { partition, type Kind } from "../../support/linearizability/payment/payment-call";
 import { TooManyExplanations } from "../../support/linearizability/search/check-spans";
 import { tellable } from "../../support/told-events";
 import { historyDisagreements, wasCorrected } from "../payment-life/judges/history-agreement";
@@ -83,7 +83,6 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
   }
   const found: string[] = [];
   for (const { name, calls } of partition(history)) {
-    if (calls.some(isMovedByOthers)) continue;
     const own = decided.has(name) ? byPersons : behaviour;
     try {
       found.push(
@@ -98,12 +97,6 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
     }
   }
   return found;
-}
-
-/** The judge's tables do not say what becomes of an operation of ours that is open when others move the money. */
-function isMovedByOthers({ http }: PaymentCall): boolean {
-  const { paymentMethod = "" } = (http.request.body ?? {}) as { readonly paymentMethod?: string };
-  return paymentMethod.includes("elsewhere");
 }
 
 /** What a person has decided need not be what the payment method says; the books say whether it was right. */

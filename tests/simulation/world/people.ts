@@ -4,8 +4,15 @@ import type { SeededRandom } from "../lease/seeded-random";
 import type { Asked, Heard, Network } from "./network";
 import type { Owner, VirtualTime } from "./virtual-time";
 
+/** While ours are under way, and after them. */
+const movedByOthers = [50, 300, 3_000].flatMap((ms) => [
+  `tok_captured_elsewhere_${ms}`,
+  `tok_voided_elsewhere_${ms}`,
+  `tok_refunded_elsewhere_${ms}`,
+]);
+
 /** What the simulated gateway does beside what loses requests and answers. */
-export const paymentMethods: readonly [string, ...string[]] = [
+export const everyPaymentMethod: readonly [string, ...string[]] = [
   ...everyMisfortune,
   "tok_ok",
   "tok_processing",
@@ -14,9 +21,7 @@ export const paymentMethods: readonly [string, ...string[]] = [
   "tok_capture_pending_then_failed",
   "tok_error_500_stored",
   "tok_refund_fails_later_5000",
-  "tok_captured_elsewhere_3000",
-  "tok_voided_elsewhere_3000",
-  "tok_refunded_elsewhere_3000",
+  ...movedByOthers,
 ];
 
 type Wanted = Pick<Asked, "path" | "key" | "body">;
@@ -37,6 +42,7 @@ export interface CallersParts {
   /** Requests of one payment, about; then callers go on to the next one. */
   readonly callsEach: number;
   readonly thinkMs: number;
+  readonly paymentMethods: readonly [string, ...string[]];
 }
 
 const LONGEST_THINKING_FACTOR = 2;
@@ -109,7 +115,7 @@ export class Callers {
   }
 
   private newOrder(n: number): Order {
-    const { random } = this.parts;
+    const { random, paymentMethods } = this.parts;
     const expiry = random.chance(0.15) ? { expiresIn: random.pick([2, 5, 60]) } : {};
     const paymentMethod = random.pick(paymentMethods);
     const body = { amount: 100 + n, currency: "EUR", paymentMethod, ...expiry };

@@ -15,7 +15,7 @@ import { GatewayNews, signed } from "./gateway-news";
 import { Weather, type Counted, type Ground, type LocksOfWorld } from "./ground";
 import { isAtRest, judgements } from "./judgements";
 import { Network } from "./network";
-import { Callers, Operators } from "./people";
+import { Callers, everyPaymentMethod, Operators } from "./people";
 import { FeedReader, Receivers, registerReceivers } from "./listeners";
 import { Servers } from "./servers";
 import { VirtualTime, type Owner } from "./virtual-time";
@@ -46,6 +46,8 @@ export interface WorldOptions {
   /** How many there are about, before the weather gets better. */
   readonly operations: number;
   readonly plant?: Plant;
+  /** What payments are made with. Left out: with everything that the simulated gateway knows. */
+  readonly paymentMethods?: readonly [string, ...string[]];
 }
 
 export interface WorldResult {
@@ -140,6 +142,7 @@ export class World {
       network,
       callsEach: random.pick([30, 60]),
       thinkMs: random.pick([20, 100, 400]),
+      paymentMethods: this.options.paymentMethods ?? everyPaymentMethod,
     });
     const owners = Array.from({ length: CALLERS }, (_, n) => this.owner(`caller ${n}`));
     const person = this.owner("operator");

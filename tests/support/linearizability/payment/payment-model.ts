@@ -140,25 +140,31 @@ function lapsed(state: PaymentState): PaymentState[] {
   return canLapse && state.open === null ? [{ ...state, status: "expired" }] : [];
 }
 
-/** Seen at the gateway. A void of ours that was under way ends there, because the money is taken. */
+/**
+ * Seen at the gateway, whatever of ours is open: a void of what others have taken, and a capture of what they have let go, end
+ * there. A capture of ours goes before a person first.
+ */
 function byOthers(state: PaymentState, kind: Kind): PaymentState[] {
   const name = operationName(kind, "(others)");
   if (state.operations.has(name)) return [];
   const open = state.open === null ? undefined : state.operations.get(state.open);
-  if (open !== undefined && !(kind === "capture" && open.kind === "void")) return [];
   if (kind === "refund") {
     if (state.status !== "captured") return [];
     const half = total(state, "capture") / 2;
-    return [...new Set([Math.floor(half), Math.ceil(half)])].map((amount) =>
-      withOperation(state, name, othersOperation(kind, amount)),
-    );
+    return [...new Set([Math.floor(half), Math.ceil(half)])]
+      .filter((amount) => amount <= left(state))
+      .map((amount) => withOperation(state, name, othersOperation(kind, amount)));
   }
+  if (open !== undefined && open.kind !== ENDED_BY_OTHERS[kind as "capture" | "void"]) return [];
   const canCapture = kind === "capture" && state.status === "expired";
   if (state.status !== "authorized" && !canCapture) return [];
   const ended = open === undefined ? state : withOperation(state, state.open!, { ...open, is: "declined" });
   const made = withOperation(ended, name, othersOperation(kind, state.amount));
   return [{ ...made, open: null, status: AFTER[kind] }];
 }
+
+/** What of ours is no more, once others have made a movement. */
+const ENDED_BY_OTHERS = { capture: "void", void: "capture" } as const;
 
 function othersOperation(kind: Kind, amount: number): Operation {
   return { kind, amount, content: "", is: "succeeded", told: null, byOthers: true };

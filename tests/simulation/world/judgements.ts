@@ -28,8 +28,6 @@ export interface Evidence {
   readonly network: Network;
   readonly ground: Ground;
   readonly ledger: GatewayLedger;
-  /** Payments of which a person has decided something. */
-  readonly decided: ReadonlySet<string>;
   /** What a reader of the feed was told. */
   readonly told: readonly ToldEvent[];
   readonly taken: readonly Taken[];
@@ -61,7 +59,7 @@ function atRest(payment: Payment): string[] {
 }
 
 /** What callers were told, against the published tables and the gateway's books. */
-async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, payments: readonly Payment[]) {
+async function ofCallers({ network, ledger, onTooWide }: Evidence, payments: readonly Payment[]) {
   const history: HttpCall[] = [...network.history];
   const last = history.reduce((ms, { begin, end }) => Math.max(ms, begin, end ?? 0), 0);
   for (const { facts } of payments) {
@@ -83,12 +81,11 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
   }
   const found: string[] = [];
   for (const { name, calls } of partition(history)) {
-    const own = decided.has(name) ? byPersons : behaviour;
     try {
       found.push(
         ...judge(
           calls.map(({ http }) => http),
-          own,
+          behaviour,
         ).bad,
       );
     } catch (error) {
@@ -97,11 +94,6 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
     }
   }
   return found;
-}
-
-/** What a person has decided need not be what the payment method says; the books say whether it was right. */
-function byPersons(method: string): GatewayBehaviour {
-  return { ...behaviour(method), declines: KINDS, hasLetGo: KINDS };
 }
 
 /** The road to the gateway refuses connections, too. */

@@ -65,8 +65,8 @@ async function lived(options: WorldOptions): Promise<WorldResult> {
   }
 }
 
-function toSeeItAgain({ seed, operations, paymentMethods = [] }: WorldOptions): string {
-  const methods = paymentMethods.map((one) => ` --payment-method ${one}`).join("");
+function toSeeItAgain({ seed, operations, paymentMethods }: WorldOptions): string {
+  const methods = (paymentMethods ?? []).map((one) => ` --payment-method ${one}`).join("");
   return `failed; to see it again: npm run simulate:world -- --seed ${seed} --operations ${operations}${methods}`;
 }
 

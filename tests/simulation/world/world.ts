@@ -179,7 +179,7 @@ export class World {
     await Promise.all([following, speaking]);
     this.failures.push(...(await servers.close()));
     const onTooWide = () => (this.unjudged += 1);
-    const evidence = { onTooWide, network, ground: plain, ledger, decided: operators.decided };
+    const evidence = { onTooWide, network, ground: plain, ledger };
     this.failures.push(...(await judgements({ ...evidence, told: reader.told, taken: receivers.taken })));
     for (const { receiver, id } of receivers.taken) this.trace.update(`${receiver} ${id}`);
     return {

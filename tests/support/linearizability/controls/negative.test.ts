@@ -3,7 +3,8 @@ import type { HttpCall } from "../history/http-call";
 import { size } from "../../test-size";
 import { judge } from "../payment/judge";
 import { batched } from "./batched";
-import { mutations } from "./mutations";
+import { kindsOfHistory } from "./honest-payment";
+import { mutationsOf } from "./mutations-of-others";
 import { randomHistory } from "./random-history";
 
 const SEEDS = size(300, 15);
@@ -15,11 +16,13 @@ const ways = [
   { how: "with captures in batches", as: batched },
 ];
 
-describe.each(ways)("a mistake in a good history is found wherever it fits, $how", ({ as }) => {
-  test.each(Object.entries(mutations))("%s", (_, mutation) => {
+const cases = ways.flatMap((way) => kindsOfHistory.map((kind) => ({ ...way, kind })));
+
+describe.each(cases)("a mistake in a good $kind history is found wherever it fits, $how", ({ as, kind }) => {
+  test.each(mutationsOf(kind))("%s", (_, mutation) => {
     let places = 0;
     for (let seed = 0; seed < SEEDS; seed += 1) {
-      const history = randomHistory(new SeededRandom(seed), 30, seed);
+      const history = randomHistory(new SeededRandom(seed), 30, seed, 0, kind);
       const mutated = mutation(history);
       if (mutated === null) continue;
       places += 1;

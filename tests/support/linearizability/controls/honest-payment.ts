@@ -103,7 +103,9 @@ export class HonestPayment {
 
   private cases(): object[] {
     const { open, id: paymentId } = this;
-    return open?.inReview === undefined ? [] : [{ operationId: open.id, paymentId, kind: open.kind }];
+    return open?.inReview === undefined
+      ? []
+      : [{ operationId: open.id, paymentId, kind: open.kind, status: "unknown" }];
   }
 
   private decide(request: HttpRequest): HttpAnswer {

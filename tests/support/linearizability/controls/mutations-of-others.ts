@@ -45,8 +45,10 @@ function shownAs(history: readonly HttpCall[], decision: HttpCall | undefined, s
   });
 }
 
-const lastDisputed = (history: readonly HttpCall[]) =>
-  history.findLast((call) => isRead(call) && call.answer?.body.payment.disputes?.length > 0);
+const isDisputed = (call: HttpCall) =>
+  isRead(call) && call.answer !== null && call.answer.body.payment.disputes.length > 0;
+
+const lastDisputed = (history: readonly HttpCall[]) => history.findLast(isDisputed);
 
 /** Mistakes with what is not a caller's movement: by the kind of history that has a place for them. */
 const ofKinds: Readonly<Record<KindOfHistory, Readonly<Record<string, Mutation>>>> = {
@@ -123,8 +125,13 @@ const ofKinds: Readonly<Record<KindOfHistory, Readonly<Record<string, Mutation>>
         return payment({ amountRefunded: amountRefunded + disputes[0].amount })({ status, body });
       }),
 
-    "a dispute is forgotten": (history) =>
-      changed(history, lastDisputed(history) && history.findLast(isRead), payment({ disputes: [] })),
+    "a dispute is forgotten": (history) => {
+      const last = history.findLast(isRead);
+      const wasShown = history.some(
+        (call) => isDisputed(call) && call.end !== null && call.end < (last?.begin ?? 0),
+      );
+      return wasShown ? changed(history, last, payment({ disputes: [] })) : null;
+    },
 
     "a dispute goes back": (history) => {
       const last = lastDisputed(history);

@@ -11,12 +11,11 @@ const SEEDS = size(300, 15);
 /** A mistake that fits nowhere would be found everywhere. */
 const LEAST_PLACES = size(20, 1);
 
-const ways = [
-  { how: "with captures that come alone", as: (history: readonly HttpCall[]) => history },
-  { how: "with captures in batches", as: batched },
+const alone = (history: readonly HttpCall[]) => history;
+const cases = [
+  ...kindsOfHistory.map((kind) => ({ kind, how: "with captures that come alone", as: alone })),
+  { kind: "ordinary" as const, how: "with captures in batches", as: batched },
 ];
-
-const cases = ways.flatMap((way) => kindsOfHistory.map((kind) => ({ ...way, kind })));
 
 describe.each(cases)("a mistake in a good $kind history is found wherever it fits, $how", ({ as, kind }) => {
   test.each(mutationsOf(kind))("%s", (_, mutation) => {

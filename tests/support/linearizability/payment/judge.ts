@@ -81,7 +81,7 @@ function verdictOf(payment: PaymentHistory, gateway: GatewayBehaviour): Verdict<
     gateway,
     isTold: (operation) => told.has(operation),
     idOf: (operation) => ids.get(operation),
-    mayGoBack: payment.calls.some(({ asks }) => asks.for === "verdict"),
+    mayGoBack: payment.calls.some(({ asks }) => asks.for === "verdict" && asks.mayGoBack),
   });
   return checkSpans(model, spansOfPayment(payment, gateway));
 }

@@ -39,6 +39,8 @@ export interface Verdict {
   readonly outcome: "moved" | "not_moved" | "pending";
   /** Whatever the gateway says. */
   readonly overrides: boolean;
+  /** It had ended, and may end otherwise. */
+  readonly mayGoBack: boolean;
 }
 
 export type Movement = Extract<Asks, { for: "movement" }>;

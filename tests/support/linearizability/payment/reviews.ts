@@ -5,8 +5,11 @@ interface Case {
   readonly operationId: string;
   readonly paymentId: string;
   readonly kind: Kind;
+  /** As callers see it. Left out: the list was not read. */
+  readonly status?: string;
 }
 
+const ENDED = /^(succeeded|failed)$/;
 const DECISION = /^\/reviews\/([\w-]+)$/;
 
 /** Which payment a verdict is about is in the list that the person read, or in the verdict's own answer. */
@@ -21,14 +24,19 @@ export function reviewsIn(history: readonly HttpCall[]) {
       data: readonly Case[];
     };
     if (operationId !== undefined)
-      cases.set(operationId, { operationId, paymentId: payment.id, kind: operation.kind });
+      cases.set(operationId, {
+        ...cases.get(operationId),
+        operationId,
+        paymentId: payment.id,
+        kind: operation.kind,
+      });
     else if (request.path.split("?")[0] === "/reviews")
       for (const one of data) cases.set(one.operationId, one);
   }
   const verdictIn = ({ request: { method, path, body } }: HttpCall): { id: string; asks: Verdict } | null => {
     const found = method === "POST" ? cases.get(DECISION.exec(path)?.[1] ?? "") : undefined;
     if (found === undefined) return null;
-    const { operationId, kind } = found;
+    const { operationId, kind, status = "succeeded" } = found;
     const { outcome, overrideReason } = body as Pick<Verdict, "outcome"> & { overrideReason?: string };
     const asks: Verdict = {
       for: "verdict",
@@ -36,6 +44,7 @@ export function reviewsIn(history: readonly HttpCall[]) {
       kind,
       outcome,
       overrides: overrideReason !== undefined,
+      mayGoBack: ENDED.test(status),
     };
     return { id: found.paymentId, asks };
   };

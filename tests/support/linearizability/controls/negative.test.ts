@@ -7,7 +7,7 @@ import { kindsOfHistory } from "./honest-payment";
 import { mutationsOf } from "./mutations-of-others";
 import { randomHistory } from "./random-history";
 
-const SEEDS = size(300, 15);
+const SEEDS = size(150, 15);
 /** A mistake that fits nowhere would be found everywhere. */
 const LEAST_PLACES = size(20, 1);
 

@@ -335,6 +335,37 @@ describeOnEveryStore("an operation that is open when the gateway's picture is dr
     await observed(world, id);
   });
 
+  test("an open capture of what others have cancelled ends as declined, by the write that counts their void", async () => {
+    const world = await open();
+    const id = await world.authorize("tok_voided_elsewhere_0");
+    world.gateway.next("capture", async () => ({ outcome: "unknown", reason: "timeout" }));
+    expect((await world.capture(id, "k")).operation.status).toBe("unknown");
+    await observed(world, id);
+    expect(await kindsOf(world, id)).toEqual([
+      "holdfast authorize succeeded",
+      "holdfast capture failed",
+      "gateway void succeeded",
+    ]);
+    expect(figuresOf(await world.payment(id))).toMatchObject({ visibleStatus: "voided", amountCaptured: 0n });
+    expect(await codeOf(world.capture(id, "k"))).toBe("capture_declined");
+    expect(await world.timesMoved(id, "capture")).toBe(0);
+  });
+
+  test("a refund of others counts while one of ours is open, and both are counted when ours has succeeded", async () => {
+    const world = await open();
+    const id = await world.captured("tok_refunded_elsewhere_0");
+    world.gateway.next("refund", async () => ({ outcome: "unknown", reason: "timeout" }));
+    expect((await world.refund(id, "r", { amount: 70n })).operation.status).toBe("unknown");
+    await observed(world, id);
+    expect(figuresOf(await world.payment(id))).toMatchObject({
+      visibleStatus: "refunding",
+      amountRefunded: 500n,
+    });
+    world.clock.advance(MINUTE);
+    const { operation, payment } = await world.refund(id, "r", { amount: 70n });
+    expect([operation.status, figuresOf(payment).amountRefunded]).toEqual(["succeeded", 570n]);
+  });
+
   test("a capture that a person says is the one in the dashboard is not counted twice, and not doubted again", async () => {
     const world = await open();
     const id = await world.authorize("tok_captured_elsewhere_0");

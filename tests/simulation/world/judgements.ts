@@ -8,7 +8,7 @@ import {
   type GatewayBehaviour,
 } from "../../support/linearizability/payment/gateway-behaviour";
 import { judge } from "../../support/linearizability/payment/judge";
-import { partition, type Kind, type PaymentCall } from "../../support/linearizability/payment/payment-call";
+import { partition, type Kind } from "../../support/linearizability/payment/payment-call";
 import { TooManyExplanations } from "../../support/linearizability/search/check-spans";
 import { tellable } from "../../support/told-events";
 import { historyDisagreements, wasCorrected } from "../payment-life/judges/history-agreement";
@@ -28,8 +28,6 @@ export interface Evidence {
   readonly network: Network;
   readonly ground: Ground;
   readonly ledger: GatewayLedger;
-  /** Payments of which a person has decided something. */
-  readonly decided: ReadonlySet<string>;
   /** What a reader of the feed was told. */
   readonly told: readonly ToldEvent[];
   readonly taken: readonly Taken[];
@@ -61,7 +59,7 @@ function atRest(payment: Payment): string[] {
 }
 
 /** What callers were told, against the published tables and the gateway's books. */
-async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, payments: readonly Payment[]) {
+async function ofCallers({ network, ledger, onTooWide }: Evidence, payments: readonly Payment[]) {
   const history: HttpCall[] = [...network.history];
   const last = history.reduce((ms, { begin, end }) => Math.max(ms, begin, end ?? 0), 0);
   for (const { facts } of payments) {
@@ -83,13 +81,11 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
   }
   const found: string[] = [];
   for (const { name, calls } of partition(history)) {
-    if (calls.some(isMovedByOthers)) continue;
-    const own = decided.has(name) ? byPersons : behaviour;
     try {
       found.push(
         ...judge(
           calls.map(({ http }) => http),
-          own,
+          behaviour,
         ).bad,
       );
     } catch (error) {
@@ -98,17 +94,6 @@ async function ofCallers({ network, ledger, decided, onTooWide }: Evidence, paym
     }
   }
   return found;
-}
-
-/** The judge's tables do not say what becomes of an operation of ours that is open when others move the money. */
-function isMovedByOthers({ http }: PaymentCall): boolean {
-  const { paymentMethod = "" } = (http.request.body ?? {}) as { readonly paymentMethod?: string };
-  return paymentMethod.includes("elsewhere");
-}
-
-/** What a person has decided need not be what the payment method says; the books say whether it was right. */
-function byPersons(method: string): GatewayBehaviour {
-  return { ...behaviour(method), declines: KINDS, hasLetGo: KINDS };
 }
 
 /** The road to the gateway refuses connections, too. */

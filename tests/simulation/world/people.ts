@@ -1,11 +1,19 @@
 import type { GatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/gateway-ledger";
 import { everyMisfortune } from "../../processes/histories/misfortunes";
+import { merchant } from "../payment-life/life-commands";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { Asked, Heard, Network } from "./network";
 import type { Owner, VirtualTime } from "./virtual-time";
 
+/** While ours are under way, and after them. */
+const movedByOthers = [50, 300, 3_000].flatMap((ms) => [
+  `tok_captured_elsewhere_${ms}`,
+  `tok_voided_elsewhere_${ms}`,
+  `tok_refunded_elsewhere_${ms}`,
+]);
+
 /** What the simulated gateway does beside what loses requests and answers. */
-export const paymentMethods: readonly [string, ...string[]] = [
+export const everyPaymentMethod: readonly [string, ...string[]] = [
   ...everyMisfortune,
   "tok_ok",
   "tok_processing",
@@ -14,10 +22,12 @@ export const paymentMethods: readonly [string, ...string[]] = [
   "tok_capture_pending_then_failed",
   "tok_error_500_stored",
   "tok_refund_fails_later_5000",
-  "tok_captured_elsewhere_3000",
-  "tok_voided_elsewhere_3000",
-  "tok_refunded_elsewhere_3000",
+  "tok_dispute_500",
+  ...movedByOthers,
 ];
+
+/** What others do there, and disputes, are of authorizations that are made here. */
+const CAN_BE_IMPORTED = /^tok_(?!authorize|decline|dispute|\w+_elsewhere)/;
 
 type Wanted = Pick<Asked, "path" | "key" | "body">;
 
@@ -37,6 +47,7 @@ export interface CallersParts {
   /** Requests of one payment, about; then callers go on to the next one. */
   readonly callsEach: number;
   readonly thinkMs: number;
+  readonly paymentMethods: readonly [string, ...string[]];
 }
 
 const LONGEST_THINKING_FACTOR = 2;
@@ -109,11 +120,14 @@ export class Callers {
   }
 
   private newOrder(n: number): Order {
-    const { random } = this.parts;
+    const { random, paymentMethods } = this.parts;
     const expiry = random.chance(0.15) ? { expiresIn: random.pick([2, 5, 60]) } : {};
     const paymentMethod = random.pick(paymentMethods);
-    const body = { amount: 100 + n, currency: "EUR", paymentMethod, ...expiry };
-    const creation = { path: "/payments", key: `order-${n}`, body };
+    const amount = 100 + n;
+    const gatewayReference = `ext_${amount}_eur_order-${n}.for_${merchant}.${paymentMethod}`;
+    const isImport = CAN_BE_IMPORTED.test(paymentMethod) && random.chance(0.2);
+    const made = isImport ? { gatewayReference } : { amount, currency: "EUR", paymentMethod };
+    const creation = { path: "/payments", key: `order-${n}`, body: { ...made, ...expiry } };
     return { creation, paymentMethod, id: null, unfinished: new Map() };
   }
 
@@ -157,8 +171,9 @@ function learn(order: Order, answer: Heard | null): void {
   if (typeof id === "string") order.id = id;
 }
 
+/** A server that cannot answer has said nothing, whether or not it says when to come back. */
 function isFinal({ status, retryAfterMs }: Heard): boolean {
-  return status !== 202 && retryAfterMs === 0;
+  return status !== 202 && status < 500 && retryAfterMs === 0;
 }
 
 interface ReviewCase {
@@ -170,8 +185,6 @@ interface ReviewCase {
 
 /** Persons who read the list of reviews and the gateway's own books, and decide what is so. */
 export class Operators {
-  /** Payments of which a person has decided something. */
-  readonly decided = new Set<string>();
   verdicts = 0;
 
   constructor(
@@ -210,8 +223,6 @@ export class Operators {
       evidence: `the gateway's books, ${kind} ${gatewayKey}`,
       ...(reference !== null && kind === "authorize" && { gatewayReference: reference }),
     };
-    // Before, because nobody may hear what became of it.
-    this.decided.add(paymentId);
     const path = `/reviews/${operationId}`;
     const heard = await this.network.ask(this.person, { method: "POST", path, key: null, body: verdict });
     if (heard?.status === 200) this.verdicts += 1;

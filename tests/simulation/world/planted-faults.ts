@@ -43,7 +43,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a save is acknowledged and not stored",
-    seed: 3,
+    seed: 15,
     plant: () => {
       const isChosen = everyNth();
       return {
@@ -62,7 +62,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a read shows what was before",
-    seed: 3,
+    seed: 11,
     plant: () => {
       const isChosen = everyNth(5);
       const before = new Map<string, StoredPayment>();

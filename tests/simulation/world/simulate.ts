@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
-import { World, type WorldResult } from "./world";
+import { World, type WorldOptions, type WorldResult } from "./world";
 
 /** Operations per world, about: short enough that a failing seed replays in seconds. */
 const PER_WORLD = 6_000;
-const USAGE = "usage: npm run simulate:world -- [--seed N] [--operations M] [--keep-going]";
+const USAGE =
+  "usage: npm run simulate:world -- [--seed N] [--operations M] [--payment-method tok_ok …] [--keep-going]";
 
 /** What `operations` are, so that figures mean something. */
 const COUNTED = "requests to the HTTP app, webhook attempts, background passes and hints that were worked on";
@@ -14,6 +15,7 @@ async function simulate(): Promise<number> {
     options: {
       seed: { type: "string", default: "1" },
       operations: { type: "string", default: "50000" },
+      "payment-method": { type: "string", multiple: true },
       "keep-going": { type: "boolean", default: false },
     },
   });
@@ -23,11 +25,13 @@ async function simulate(): Promise<number> {
     console.error(USAGE);
     return 64;
   }
+  const [method, ...others] = values["payment-method"] ?? [];
+  const methods = method === undefined ? {} : { paymentMethods: [method, ...others] as const };
   const sums = { worlds: 0, operations: 0, payments: 0, unjudged: 0, kills: 0, verdicts: 0, failed: 0 };
   const begun = process.cpuUsage();
   for (let seed = first; sums.operations < wanted; seed += 1) {
     const operations = Math.min(PER_WORLD, wanted - sums.operations);
-    const result = await lived(seed, operations);
+    const result = await lived({ seed, operations, ...methods });
     const { requests, deliveries, passes, hints } = result.counted;
     sums.worlds += 1;
     sums.operations += requests + deliveries + passes + hints;
@@ -39,8 +43,7 @@ async function simulate(): Promise<number> {
     console.log(`seed ${seed}: ${result.digest}`);
     if (result.failures.length === 0) continue;
     sums.failed += 1;
-    const replay = `npm run simulate:world -- --seed ${seed} --operations ${operations}`;
-    console.log(`${result.failures.join("\n")}\nfailed; to see it again: ${replay}\n`);
+    console.log(`${result.failures.join("\n")}\n${toSeeItAgain({ seed, operations, ...methods })}\n`);
     if (!values["keep-going"]) break;
   }
   const { user, system } = process.cpuUsage(begun);
@@ -54,17 +57,17 @@ async function simulate(): Promise<number> {
 }
 
 /** A world that comes to no end at all is a failure of its seed, too. */
-async function lived(seed: number, operations: number): Promise<WorldResult> {
+async function lived(options: WorldOptions): Promise<WorldResult> {
   try {
-    return await new World({ seed, operations }).run();
+    return await new World(options).run();
   } catch (error) {
-    throw new Error(
-      `failed; to see it again: npm run simulate:world -- --seed ${seed} --operations ${operations}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(toSeeItAgain(options), { cause: error });
   }
+}
+
+function toSeeItAgain({ seed, operations, paymentMethods }: WorldOptions): string {
+  const methods = (paymentMethods ?? []).map((one) => ` --payment-method ${one}`).join("");
+  return `failed; to see it again: npm run simulate:world -- --seed ${seed} --operations ${operations}${methods}`;
 }
 
 void simulate().then(

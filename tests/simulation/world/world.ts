@@ -15,7 +15,7 @@ import { GatewayNews, signed } from "./gateway-news";
 import { Weather, type Counted, type Ground, type LocksOfWorld } from "./ground";
 import { isAtRest, judgements } from "./judgements";
 import { Network } from "./network";
-import { Callers, Operators } from "./people";
+import { Callers, everyPaymentMethod, Operators } from "./people";
 import { FeedReader, Receivers, registerReceivers } from "./listeners";
 import { Servers } from "./servers";
 import { VirtualTime, type Owner } from "./virtual-time";
@@ -46,6 +46,8 @@ export interface WorldOptions {
   /** How many there are about, before the weather gets better. */
   readonly operations: number;
   readonly plant?: Plant;
+  /** What payments are made with. Left out: with everything that the simulated gateway knows. */
+  readonly paymentMethods?: readonly [string, ...string[]];
 }
 
 export interface WorldResult {
@@ -140,6 +142,7 @@ export class World {
       network,
       callsEach: random.pick([30, 60]),
       thinkMs: random.pick([20, 100, 400]),
+      paymentMethods: this.options.paymentMethods ?? everyPaymentMethod,
     });
     const owners = Array.from({ length: CALLERS }, (_, n) => this.owner(`caller ${n}`));
     const person = this.owner("operator");
@@ -176,7 +179,7 @@ export class World {
     await Promise.all([following, speaking]);
     this.failures.push(...(await servers.close()));
     const onTooWide = () => (this.unjudged += 1);
-    const evidence = { onTooWide, network, ground: plain, ledger, decided: operators.decided };
+    const evidence = { onTooWide, network, ground: plain, ledger };
     this.failures.push(...(await judgements({ ...evidence, told: reader.told, taken: receivers.taken })));
     for (const { receiver, id } of receivers.taken) this.trace.update(`${receiver} ${id}`);
     return {

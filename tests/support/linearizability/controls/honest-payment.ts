@@ -1,6 +1,12 @@
 import type { SeededRandom } from "../../../simulation/lease/seeded-random";
 import type { HttpAnswer, HttpRequest } from "../history/http-call";
 
+/** What else happens to the payment, beside requests. */
+export const kindsOfHistory = ["ordinary", "reviewed", "disputed", "imported"] as const;
+export type KindOfHistory = (typeof kindsOfHistory)[number];
+
+const STEPS_OF_DISPUTE = ["needs_response", "under_review", "lost"] as const;
+
 interface Done {
   readonly id: string;
   readonly kind: string;
@@ -8,6 +14,8 @@ interface Done {
   readonly content: string;
   is: "open" | "not sent" | "succeeded" | "failed";
   final: HttpAnswer | null;
+  /** The gateway never says what became of it; a person finds out. */
+  inReview?: { readonly hasMoved: boolean };
 }
 
 /**
@@ -19,21 +27,33 @@ export class HonestPayment {
   private readonly amount = 0;
   private open: Done | null = null;
   private readonly done = new Map<string, Done>();
+  private disputeSteps = 0;
   private readonly moves: { kind: string; gatewayKey: string; amount: number }[] = [];
 
   constructor(
     private readonly id: string,
     private readonly random: SeededRandom,
+    private readonly history: KindOfHistory = "ordinary",
   ) {}
 
   get isOpen(): boolean {
     return this.open !== null;
   }
 
+  /** What a person is about to decide, who has looked at the gateway's own books. */
+  get review(): { readonly operationId: string; readonly hasMoved: boolean } | null {
+    const { id, inReview } = this.open ?? {};
+    return id === undefined || inReview === undefined
+      ? null
+      : { operationId: id, hasMoved: inReview.hasMoved };
+  }
+
   /** The answer, or that the request waits for the gateway. */
   arrive(request: HttpRequest): HttpAnswer | "sent" {
     if (request.path.startsWith("/gateway")) return { status: 200, body: { moves: [...this.moves] } };
-    if (request.method === "GET") return { status: 200, body: { payment: this.shown() } };
+    if (request.path === "/reviews") return { status: 200, body: { data: this.cases() } };
+    if (request.path.startsWith("/reviews/")) return this.decide(request);
+    if (request.method === "GET") return { status: 200, body: { payment: this.shownToReaders() } };
     const kind = /(capture|void|refund)s?$/.exec(request.path)?.[1] ?? "authorize";
     const body = request.body as { amount?: number };
     const content = JSON.stringify(body);
@@ -44,6 +64,7 @@ export class HonestPayment {
     if (this.open !== null) return problem(409, `${this.open.kind}_in_progress`);
     const refusal = this.refusal(kind, known?.amount ?? body.amount);
     if (refusal !== null) return refusal;
+    if ("gatewayReference" in (request.body as object)) return this.takeOver(request.key!, content);
     const all = kind === "refund" ? this.left() : this.amount;
     const amount = known?.amount ?? body.amount ?? all;
     if (kind === "authorize") Object.assign(this, { status: "authorizing", amount });
@@ -58,7 +79,7 @@ export class HonestPayment {
     const kind = /(capture|void|refund)s?$/.exec(request.path)?.[1] ?? "authorize";
     const own = this.done.get(`${kind} ${request.key}`)!;
     if (own.final !== null) return own.final;
-    if (own.is === "open" && this.random.chance(0.2)) {
+    if (own.is === "open" && own.inReview === undefined && this.random.chance(0.2)) {
       own.is = "not sent";
       this.open = null;
     }
@@ -67,11 +88,62 @@ export class HonestPayment {
 
   /** The gateway answers, whether or not a request still waits for it. */
   settle(): void {
+    if (this.history === "disputed" && this.status === "captured" && this.random.chance(0.1))
+      this.disputeSteps += 1;
     const own = this.open;
-    if (own === null) return;
+    if (own === null || own.inReview !== undefined) return;
+    if (this.history === "reviewed" && own.kind !== "authorize" && this.random.chance(0.5)) {
+      own.inReview = { hasMoved: this.random.chance(0.5) };
+      if (own.inReview.hasMoved) this.move(own);
+      return;
+    }
+    this.move(own);
+    this.succeed(own);
+  }
+
+  private cases(): object[] {
+    const { open, id: paymentId } = this;
+    return open?.inReview === undefined
+      ? []
+      : [{ operationId: open.id, paymentId, kind: open.kind, status: "unknown" }];
+  }
+
+  private decide(request: HttpRequest): HttpAnswer {
+    const own = this.open;
+    if (own?.inReview === undefined || request.path !== `/reviews/${own.id}`)
+      return problem(409, "operation_not_in_review");
+    const { outcome, overrideReason } = request.body as { outcome: string; overrideReason?: string };
+    if ((outcome === "moved") !== own.inReview.hasMoved && overrideReason === undefined)
+      return problem(409, "review_contradicts_gateway");
+    if (outcome === "moved") this.succeed(own);
+    else {
+      this.open = null;
+      own.is = "failed";
+      own.final = problem(402, `${own.kind}_declined`);
+    }
+    const { id, kind, is: status, amount } = own;
+    return { status: 200, body: { operation: { id, kind, status, amount }, payment: this.shownToReaders() } };
+  }
+
+  /** Nothing is sent for it. */
+  private takeOver(key: string, content: string): HttpAnswer {
+    if (this.random.chance(0.3)) return problem(503, "gateway_unavailable");
+    const id = `authorize-${this.done.size}`;
+    const final = { status: 201, body: {} };
+    const own: Done = { id, kind: "authorize", amount: 100, content, is: "succeeded", final };
+    this.done.set(`authorize ${key}`, own);
+    Object.assign(this, { status: "authorized", amount: 100 });
+    final.body = { payment: this.shown() };
+    return final;
+  }
+
+  private move({ kind, id, amount }: Done): void {
+    this.moves.push({ kind, gatewayKey: id, amount });
+  }
+
+  private succeed(own: Done): void {
     this.open = null;
     own.is = "succeeded";
-    this.moves.push({ kind: own.kind, gatewayKey: own.id, amount: own.amount });
     this.status = { authorize: "authorized", capture: "captured", void: "voided" }[own.kind] ?? this.status;
     own.final = { status: 201, body: { ...this.operation(own), payment: this.shown() } };
   }
@@ -110,6 +182,12 @@ export class HonestPayment {
 
   private of(kind: string): Done[] {
     return [...this.done.values()].filter((one) => one.kind === kind && one.is !== "not sent");
+  }
+
+  private shownToReaders() {
+    const status = STEPS_OF_DISPUTE[Math.min(this.disputeSteps, STEPS_OF_DISPUTE.length) - 1];
+    const disputes = status === undefined ? [] : [{ id: "dispute", status, amount: this.total("capture") }];
+    return { ...this.shown(), disputes };
   }
 
   private shown() {

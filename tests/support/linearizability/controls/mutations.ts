@@ -7,13 +7,14 @@ interface Move {
   readonly kind: string;
 }
 
-type IsIt = (call: HttpCall) => boolean;
+export type IsIt = (call: HttpCall) => boolean;
 
-const isRead: IsIt = ({ request }) => request.method === "GET" && request.path.startsWith("/payments/");
-const isMoves: IsIt = ({ request }) => request.path.startsWith("/gateway/");
+export const isRead: IsIt = ({ request }) =>
+  request.method === "GET" && request.path.startsWith("/payments/");
+export const isMoves: IsIt = ({ request }) => request.path.startsWith("/gateway/");
 const isCapture: IsIt = ({ request }) => request.path.endsWith("/capture");
 const isRefund: IsIt = ({ request }) => request.path.endsWith("/refunds");
-const has =
+export const has =
   (status: number, code?: string): IsIt =>
   ({ answer }) =>
     answer?.status === status && answer.body.code === code;
@@ -22,7 +23,7 @@ const both =
   (call) =>
     all.every((is) => is(call));
 
-function changed(
+export function changed(
   history: readonly HttpCall[],
   which: HttpCall | undefined,
   change: (answer: HttpAnswer) => HttpAnswer,
@@ -31,16 +32,16 @@ function changed(
   return history.map((call) => (call === which ? { ...call, answer: change(call.answer!) } : call));
 }
 
-const problem = (status: number, code: string) => (): HttpAnswer => ({ status, body: { code } });
+export const problem = (status: number, code: string) => (): HttpAnswer => ({ status, body: { code } });
 
-const payment =
+export const payment =
   (facts: object) =>
   ({ status, body }: HttpAnswer): HttpAnswer => ({
     status,
     body: { ...body, payment: { ...body.payment, ...facts } },
   });
 
-const captureOf = (history: readonly HttpCall[]) => history.find(both(isCapture, has(201)));
+export const captureOf = (history: readonly HttpCall[]) => history.find(both(isCapture, has(201)));
 /** Reads after a capture was acknowledged. */
 const readAfter = (history: readonly HttpCall[], capture: HttpCall | undefined) =>
   history.findLast((call) => isRead(call) && capture !== undefined && call.begin > capture.end!);

@@ -3,23 +3,25 @@ import type { HttpCall } from "../history/http-call";
 import { size } from "../../test-size";
 import { judge } from "../payment/judge";
 import { batched } from "./batched";
-import { mutations } from "./mutations";
+import { kindsOfHistory } from "./honest-payment";
+import { mutationsOf } from "./mutations-of-others";
 import { randomHistory } from "./random-history";
 
-const SEEDS = size(300, 15);
+const SEEDS = size(150, 15);
 /** A mistake that fits nowhere would be found everywhere. */
 const LEAST_PLACES = size(20, 1);
 
-const ways = [
-  { how: "with captures that come alone", as: (history: readonly HttpCall[]) => history },
-  { how: "with captures in batches", as: batched },
+const alone = (history: readonly HttpCall[]) => history;
+const cases = [
+  ...kindsOfHistory.map((kind) => ({ kind, how: "with captures that come alone", as: alone })),
+  { kind: "ordinary" as const, how: "with captures in batches", as: batched },
 ];
 
-describe.each(ways)("a mistake in a good history is found wherever it fits, $how", ({ as }) => {
-  test.each(Object.entries(mutations))("%s", (_, mutation) => {
+describe.each(cases)("a mistake in a good $kind history is found wherever it fits, $how", ({ as, kind }) => {
+  test.each(mutationsOf(kind))("%s", (_, mutation) => {
     let places = 0;
     for (let seed = 0; seed < SEEDS; seed += 1) {
-      const history = randomHistory(new SeededRandom(seed), 30, seed);
+      const history = randomHistory(new SeededRandom(seed), 30, seed, 0, kind);
       const mutated = mutation(history);
       if (mutated === null) continue;
       places += 1;

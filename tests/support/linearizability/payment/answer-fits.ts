@@ -1,5 +1,6 @@
 import type { HttpAnswer } from "../history/http-call";
-import { idIn, type Kind, type Movement, type PaymentCall } from "./payment-call";
+import { idIn, type Kind, type Movement, type PaymentCall, type Verdict } from "./payment-call";
+import { isRefusedImport } from "./imports";
 import { objection } from "./objection";
 import { left, operationName, shown, type Operation, type PaymentState, type Shown } from "./payment-state";
 
@@ -24,6 +25,8 @@ export function answerFits(state: PaymentState, { http, asks }: PaymentCall, id:
   switch (asks.for) {
     case "payment":
       return answer.status === 200 && isShown(state, answer.body.payment);
+    case "verdict":
+      return verdictFits(state, asks, answer);
     case "moves":
       return answer.status === 200 && haveMoved(state, answer.body.moves);
     case "movement":
@@ -31,13 +34,23 @@ export function answerFits(state: PaymentState, { http, asks }: PaymentCall, id:
   }
 }
 
+/** A refused verdict changes nothing; whether it had to be refused is not judged. */
+function verdictFits(state: PaymentState, { kind, outcome }: Verdict, { status, body }: HttpAnswer): boolean {
+  if (status !== 200) return status === 409 || status === 422;
+  const told = outcome === "pending" ? null : outcome === "moved" ? "succeeded" : "failed";
+  const isAsDecided = body.operation.kind === kind && (told === null || body.operation.status === told);
+  return isAsDecided && isShown(state, body.payment);
+}
+
 function movementFits(state: PaymentState, movement: Movement, { status, body }: HttpAnswer): boolean {
-  const { kind, key, content } = movement;
+  const { kind, key, content, imports } = movement;
   const known = state.operations.get(operationName(kind, key));
   if (body.code === "idempotency_key_in_use") return status === 409 && known !== undefined;
   if (known !== undefined && known.content !== content)
     return status === 422 && body.code === "idempotency_key_reused";
   if (known !== undefined && known.is !== "not sent") return keyFits(state, known, { status, body });
+  // What it was that the gateway said of an authorization that is not ours is not judged.
+  if (imports !== null && isRefusedImport({ status, body })) return known === undefined;
   if (body.code === "gateway_unavailable") return status === 503 && known !== undefined;
   if (state.open !== null)
     return status === 409 && body.code === `${state.operations.get(state.open)!.kind}_in_progress`;
@@ -76,6 +89,8 @@ function isToldAsDone({ status, body }: HttpAnswer, operation: Operation): boole
     status === 201 &&
     told !== null &&
     hasTotals(body.payment, told) &&
+    // It is the same for ever, whatever the customer says later.
+    (body.payment.disputes ?? []).length === 0 &&
     showsOperation(body, operation, "succeeded")
   );
 }
@@ -98,6 +113,7 @@ export interface WirePayment {
   readonly amountRefunded: number;
   readonly captures: readonly WireOperation[];
   readonly refunds: readonly WireOperation[];
+  readonly disputes?: readonly { readonly status: string; readonly amount: number }[];
 }
 
 export interface WireOperation {
@@ -118,7 +134,8 @@ function isShown(state: PaymentState, payment: WirePayment): boolean {
     payment.amount === state.amount &&
     payment.currency === state.currency &&
     areShown(state, "capture", payment.captures) &&
-    areShown(state, "refund", payment.refunds)
+    areShown(state, "refund", payment.refunds) &&
+    isDisputeShown(state, payment)
   );
 }
 
@@ -141,6 +158,15 @@ function areShown(state: PaymentState, kind: Kind, operations: readonly WireOper
   );
 }
 
+/** Once, over what was captured. */
+function isDisputeShown(state: PaymentState, { disputes = [], amountCaptured }: WirePayment): boolean {
+  const ours = state.dispute === null ? [] : [`${state.dispute} ${amountCaptured}`];
+  return isSame(
+    ours,
+    disputes.map(({ status, amount }) => `${status} ${amount}`),
+  );
+}
+
 interface Move {
   readonly kind: Kind;
   readonly gatewayKey: string;
@@ -157,16 +183,27 @@ function haveMoved(state: PaymentState, moves: readonly Move[]): boolean {
   const own = moves.filter(({ gatewayKey }) => !ELSEWHERE.test(gatewayKey));
   if (new Set(own.map(({ gatewayKey }) => gatewayKey)).size < own.length) return false;
   const moved = own.map(nameOfMove);
-  const ours = [...state.operations.values()].filter(({ byOthers }) => byOthers !== true);
-  const must = ours.filter(({ is }) => is === "succeeded" || is === "taken back").map(nameOfMove);
-  const may = ours.filter(({ is }) => is === "open").map(nameOfMove);
+  const ours = [...state.operations.values()].filter(
+    ({ byOthers, imported }) => byOthers !== true && imported !== true,
+  );
+  const isSure = ({ is, byPerson }: Operation) =>
+    (is === "succeeded" || is === "taken back") && byPerson !== "overridden";
+  const must = ours.filter(isSure).map(nameOfMove);
+  const may = ours.filter(({ is, byPerson }) => is === "open" || byPerson === "overridden").map(nameOfMove);
   if (state.status === "expired") may.push(nameOfMove({ kind: "void", amount: state.amount }));
-  for (const one of must) {
-    const at = moved.indexOf(one);
-    if (at < 0) return false;
-    moved.splice(at, 1);
+  const rest = without(must, moved);
+  return rest !== null && without(rest, may) !== null;
+}
+
+/** Null: it is not all there. */
+function without(some: readonly string[], all: readonly string[]): string[] | null {
+  const rest = [...all];
+  for (const one of some) {
+    const at = rest.indexOf(one);
+    if (at < 0) return null;
+    rest.splice(at, 1);
   }
-  return moved.length === 0 || (moved.length === 1 && may.includes(moved[0]!));
+  return rest;
 }
 
 function nameOfMove({ kind, amount }: Pick<Move, "kind" | "amount">): string {

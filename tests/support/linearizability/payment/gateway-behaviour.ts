@@ -9,6 +9,8 @@ export interface GatewayBehaviour {
   readonly isNotReached: readonly Kind[];
   /** A refund that succeeded may fail later. */
   readonly takesRefundsBack: boolean;
+  /** The customer disputes a captured payment. */
+  readonly disputes: boolean;
   /** What others do there. */
   readonly others: "capture" | "void" | "refund" | null;
 }
@@ -18,6 +20,7 @@ export const reliable: GatewayBehaviour = {
   hasLetGo: [],
   isNotReached: [],
   takesRefundsBack: false,
+  disputes: false,
   others: null,
 };
 
@@ -28,6 +31,7 @@ const afterOthers = {
   voided: { others: "void", hasLetGo: ["capture", "void"] },
   refunded: { others: "refund", declines: ["refund"] },
 } as const;
+const DISPUTED = /^tok_dispute_\d+$/;
 const ENDING =
   /^tok_(?:(authorize|capture|void|refund)_)?(decline|unreachable|authorization_gone|fails_later_\d+)$/;
 const SIMULATED = /^tok_/;
@@ -36,6 +40,7 @@ const SIMULATED = /^tok_/;
 export function simulatedGateway(paymentMethod: string): GatewayBehaviour {
   const [, byOthers] = BY_OTHERS.exec(paymentMethod) ?? [];
   if (byOthers !== undefined) return { ...reliable, ...afterOthers[byOthers as keyof typeof afterOthers] };
+  if (DISPUTED.test(paymentMethod)) return { ...reliable, disputes: true };
   const [, kind, ending] = ENDING.exec(paymentMethod) ?? [];
   if (ending === undefined)
     return SIMULATED.test(paymentMethod) ? reliable : { ...reliable, declines: ["authorize"] };

@@ -1,6 +1,7 @@
 import type { HttpCall } from "../history/http-call";
 import { checkSpans, TooManyExplanations } from "../search/check-spans";
 import type { Verdict } from "../search/span";
+import { importedMethod, importedTwice } from "./imports";
 import { simulatedGateway, type GatewayBehaviour } from "./gateway-behaviour";
 import { firstContradiction } from "./same-key-same-answer";
 import { partition, type PaymentHistory } from "./payment-call";
@@ -25,7 +26,7 @@ export function judge(
   history: readonly HttpCall[],
   gateway: (paymentMethod: string) => GatewayBehaviour = simulatedGateway,
 ): Judgement {
-  const bad: string[] = [];
+  const bad = importedTwice(history);
   const payments = partition(history);
   for (const payment of payments) {
     if (bad.length === MOST_PRINTED) break;
@@ -67,14 +68,32 @@ function verdictOf(payment: PaymentHistory, gateway: GatewayBehaviour): Verdict<
       asks.for === "movement" && http.answer?.status === 201 ? [operationName(asks.kind, asks.key)] : [],
     ),
   );
-  const model = paymentModel(id, gateway, (operation) => told.has(operation));
+  const ids = new Map(
+    payment.calls.flatMap(({ asks, http }) => {
+      const shown: unknown = asks.for === "movement" ? http.answer?.body?.[asks.kind]?.id : undefined;
+      return asks.for === "movement" && typeof shown === "string"
+        ? [[operationName(asks.kind, asks.key), shown] as const]
+        : [];
+    }),
+  );
+  const model = paymentModel({
+    id,
+    gateway,
+    isTold: (operation) => told.has(operation),
+    idOf: (operation) => ids.get(operation),
+    mayGoBack: payment.calls.some(({ asks }) => asks.for === "verdict" && asks.mayGoBack),
+  });
   return checkSpans(model, spansOfPayment(payment, gateway));
 }
 
 function paymentMethodOf({ calls }: PaymentHistory): string {
   for (const { asks, http } of calls)
     if (asks.for === "movement" && asks.kind === "authorize")
-      return (http.request.body as { paymentMethod?: string }).paymentMethod ?? "";
+      return (
+        importedMethod(http.request.body) ??
+        (http.request.body as { paymentMethod?: string }).paymentMethod ??
+        ""
+      );
   return "";
 }
 

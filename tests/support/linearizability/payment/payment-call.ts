@@ -1,5 +1,7 @@
 import type { HttpCall } from "../history/http-call";
 import { withoutBatches } from "./batch-of-captures";
+import { importedBy, type Imported } from "./imports";
+import { reviewsIn } from "./reviews";
 
 export type Kind = "authorize" | "capture" | "void" | "refund";
 
@@ -21,10 +23,25 @@ export type Asks =
       readonly currency: string | null;
       /** Requests with one key are the same request if this is the same. */
       readonly content: string;
+      /** An authorization that was made elsewhere is taken over: what the gateway holds. */
+      readonly imports: Imported | null;
     }
+  | Verdict
   | { readonly for: "payment" }
   /** How often money moved, by the gateway's own count. */
   | { readonly for: "moves" };
+
+/** A person decides what became of an operation. */
+export interface Verdict {
+  readonly for: "verdict";
+  readonly operationId: string;
+  readonly kind: Kind;
+  readonly outcome: "moved" | "not_moved" | "pending";
+  /** Whatever the gateway says. */
+  readonly overrides: boolean;
+  /** It had ended, and may end otherwise. */
+  readonly mayGoBack: boolean;
+}
 
 export type Movement = Extract<Asks, { for: "movement" }>;
 
@@ -46,9 +63,10 @@ export function partition(requests: readonly HttpCall[]): PaymentHistory[] {
     const id = idIn(answer?.body);
     if (isAuthorization(request) && request.key !== null && id !== null) idOfKey.set(request.key, id);
   }
+  const reviews = reviewsIn(history);
   const partitions = new Map<string, PaymentCall[]>();
   for (const http of [...history].sort((one, other) => one.begin - other.begin)) {
-    const found = readCall(http);
+    const found = reviews.verdictIn(http) ?? readCall(http);
     if (found === null) continue;
     const name = found.id ?? idOfKey.get(http.request.key ?? "") ?? `key ${http.request.key}`;
     const calls = partitions.get(name) ?? [];
@@ -79,7 +97,8 @@ function movement(kind: Kind, key: string | null, sent: unknown): Movement {
   const body = (sent ?? {}) as { amount?: number; currency?: string };
   const { amount = null, currency = null } = body;
   const content = kind === "authorize" ? JSON.stringify(sent) : JSON.stringify([amount, currency]);
-  return { for: "movement", kind, key: key ?? "", amount, currency, content };
+  const imports = kind === "authorize" ? importedBy(sent) : null;
+  return { for: "movement", kind, key: key ?? "", amount, currency, content, imports };
 }
 
 /** In an answer, or in a problem. */

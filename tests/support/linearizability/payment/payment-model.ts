@@ -1,10 +1,12 @@
 import type { Model } from "../search/span";
 import { answerFits } from "./answer-fits";
+import { decided } from "./decided";
 import { isPast } from "./is-past";
 import { objection } from "./objection";
 import type { GatewayBehaviour } from "./gateway-behaviour";
-import type { Kind, Movement, PaymentCall } from "./payment-call";
+import type { Kind, Movement, PaymentCall, Verdict } from "./payment-call";
 import {
+  disputeStatuses,
   left,
   nameOfState,
   noPayment,
@@ -26,47 +28,67 @@ export type Moment =
   | { readonly does: "answer"; readonly call: PaymentCall }
   /** The authorization's time was over, and a request found out. */
   | { readonly does: "lapse" }
+  /** A person's decision is written down. */
+  | { readonly does: "decide"; readonly verdict: Verdict }
   /** A movement that others made at the gateway was seen. */
   | { readonly does: "others"; readonly kind: Kind };
 
-/**
- * One payment at a gateway with this behaviour. `id`: null if no client knows it. `isTold`: whether an operation's success was
- * told; only of those it matters what the payment was then.
- */
-export function paymentModel(
-  id: string | null,
-  gateway: GatewayBehaviour,
-  isTold: (operation: string) => boolean,
-): Model<PaymentState, Moment> {
+export interface OfPayment {
+  /** Null if no client knows it. */
+  readonly id: string | null;
+  readonly gateway: GatewayBehaviour;
+  /** Whether an operation's success was told; only of those it matters what the payment was then. */
+  readonly isTold: (operation: string) => boolean;
+  /** The id under which callers were shown an operation. */
+  readonly idOf: (operation: string) => string | undefined;
+  /** A person may decide that what has ended has ended otherwise. */
+  readonly mayGoBack: boolean;
+}
+
+/** One payment at a gateway with this behaviour. */
+export function paymentModel(of: OfPayment): Model<PaymentState, Moment> {
+  const { id, gateway, isTold } = of;
   return {
     initial: noPayment,
     nameOf: nameOfState,
     apply(state, moment) {
       switch (moment.does) {
         case "begin":
-          return begun(state, moment.movement);
+          return begun(state, moment.movement, isTold);
         case "not sent":
           return notSent(state, moment.movement, moment.isBound);
         case "answer":
           return answerFits(state, moment.call, id) ? [state] : [];
         case "lapse":
           return lapsed(state);
+        case "decide":
+          return decided(state, moment.verdict, of);
         case "others":
           return byOthers(state, moment.kind);
       }
     },
-    onItsOwn: (state) => [...settled(state, gateway, isTold), ...takenBack(state, gateway)],
-    isPast: (state, look) => look.does === "answer" && !gateway.takesRefundsBack && isPast(state, look.call),
+    onItsOwn: (state) => [
+      ...settled(state, gateway, isTold),
+      ...takenBack(state, gateway),
+      ...disputed(state, gateway),
+    ],
+    isPast: (state, look) =>
+      look.does === "answer" && !gateway.takesRefundsBack && !of.mayGoBack && isPast(state, look.call),
   };
 }
 
 /** An operation begins if no other one is open, the key is free, and the table of its kind has no objection. */
-function begun(state: PaymentState, movement: Movement): PaymentState[] {
+function begun(
+  state: PaymentState,
+  movement: Movement,
+  isTold: (operation: string) => boolean,
+): PaymentState[] {
   const name = operationName(movement.kind, movement.key);
   const known = state.operations.get(name);
   if (state.open !== null || (known !== undefined && known.is !== "not sent")) return [];
   if (known !== undefined && known.content !== movement.content) return [];
   if (objection(state, movement, known) !== null) return [];
+  if (movement.imports !== null) return [imported(state, movement, movement.imports, isTold(name))];
   const amount = known?.amount ?? movement.amount ?? amountOfAll(state, movement.kind);
   const operation: Operation = {
     kind: movement.kind,
@@ -80,6 +102,23 @@ function begun(state: PaymentState, movement: Movement): PaymentState[] {
       ? { status: "authorizing" as const, amount, currency: movement.currency ?? "" }
       : {};
   return [{ ...withOperation(state, name, operation), ...facts, open: name }];
+}
+
+/** Nothing is sent, so nothing is open. */
+function imported(
+  state: PaymentState,
+  { kind, key, content }: Movement,
+  { amount, currency }: NonNullable<Movement["imports"]>,
+  isTold: boolean,
+): PaymentState {
+  const told = isTold ? { status: "authorized", captured: 0, refunded: 0 } : null;
+  const operation: Operation = { kind, amount, content, is: "succeeded", told, imported: true };
+  return {
+    ...withOperation(state, operationName(kind, key), operation),
+    status: "authorized",
+    amount,
+    currency,
+  };
 }
 
 function amountOfAll(state: PaymentState, kind: Kind): number {
@@ -134,31 +173,44 @@ function takenBack(state: PaymentState, gateway: GatewayBehaviour): PaymentState
     .map(([name, operation]) => withOperation(state, name, { ...operation, is: "taken back" }));
 }
 
+/** A dispute changes no total. */
+function disputed(state: PaymentState, gateway: GatewayBehaviour): PaymentState[] {
+  if (!gateway.disputes || state.status !== "captured") return [];
+  const next = disputeStatuses[state.dispute === null ? 0 : disputeStatuses.indexOf(state.dispute) + 1];
+  return next === undefined ? [] : [{ ...state, dispute: next }];
+}
+
 /** The time of an authorization is over for what has not begun. */
 function lapsed(state: PaymentState): PaymentState[] {
   const canLapse = state.status === "authorized" || state.status === "authorizing";
   return canLapse && state.open === null ? [{ ...state, status: "expired" }] : [];
 }
 
-/** Seen at the gateway. A void of ours that was under way ends there, because the money is taken. */
+/**
+ * Seen at the gateway, whatever of ours is open: a void of what others have taken, and a capture of what they have let go, end
+ * there. A capture of ours goes before a person first.
+ */
 function byOthers(state: PaymentState, kind: Kind): PaymentState[] {
   const name = operationName(kind, "(others)");
   if (state.operations.has(name)) return [];
   const open = state.open === null ? undefined : state.operations.get(state.open);
-  if (open !== undefined && !(kind === "capture" && open.kind === "void")) return [];
   if (kind === "refund") {
     if (state.status !== "captured") return [];
     const half = total(state, "capture") / 2;
-    return [...new Set([Math.floor(half), Math.ceil(half)])].map((amount) =>
-      withOperation(state, name, othersOperation(kind, amount)),
-    );
+    return [...new Set([Math.floor(half), Math.ceil(half)])]
+      .filter((amount) => amount <= left(state))
+      .map((amount) => withOperation(state, name, othersOperation(kind, amount)));
   }
+  if (open !== undefined && open.kind !== ENDED_BY_OTHERS[kind as "capture" | "void"]) return [];
   const canCapture = kind === "capture" && state.status === "expired";
   if (state.status !== "authorized" && !canCapture) return [];
   const ended = open === undefined ? state : withOperation(state, state.open!, { ...open, is: "declined" });
   const made = withOperation(ended, name, othersOperation(kind, state.amount));
   return [{ ...made, open: null, status: AFTER[kind] }];
 }
+
+/** What of ours is no more, once others have made a movement. */
+const ENDED_BY_OTHERS = { capture: "void", void: "capture" } as const;
 
 function othersOperation(kind: Kind, amount: number): Operation {
   return { kind, amount, content: "", is: "succeeded", told: null, byOthers: true };

@@ -9,7 +9,13 @@ export interface PaymentState {
   readonly open: string | null;
   /** By kind and key. */
   readonly operations: ReadonlyMap<string, Operation>;
+  /** How far the customer's dispute has come; null: there is none. */
+  readonly dispute: DisputeStatus | null;
 }
+
+/** In their order. */
+export const disputeStatuses = ["needs_response", "under_review", "lost"] as const;
+export type DisputeStatus = (typeof disputeStatuses)[number];
 
 export interface Operation {
   readonly kind: Kind;
@@ -22,6 +28,10 @@ export interface Operation {
   readonly told: Shown | null;
   /** Made at the gateway, and not by a request. */
   readonly byOthers?: true;
+  /** Made elsewhere, before there was a payment. */
+  readonly imported?: true;
+  /** What a person has decided, against the gateway if need be. */
+  readonly byPerson?: "decided" | "overridden";
 }
 
 /** What callers are shown of a payment. */
@@ -37,6 +47,7 @@ export const noPayment: PaymentState = {
   currency: "",
   open: null,
   operations: new Map(),
+  dispute: null,
 };
 
 export function operationName(kind: Kind, key: string): string {
@@ -72,7 +83,7 @@ export function nameOfState(state: PaymentState): string {
   const known = names.get(state);
   if (known !== undefined) return known;
   const operations = [...state.operations].sort(([one], [other]) => (one < other ? -1 : 1));
-  const name = JSON.stringify([state.status, state.amount, state.open, operations]);
+  const name = JSON.stringify([state.status, state.amount, state.open, state.dispute, operations]);
   names.set(state, name);
   return name;
 }
@@ -83,5 +94,6 @@ export function describeState(state: PaymentState): string {
   const { status, captured, refunded } = shown(state);
   const operations = [...state.operations].map(([name, { is, amount }]) => `${name} of ${amount}: ${is}`);
   const totals = `captured ${captured}, refunded ${refunded}`;
-  return [`${status} (${totals})`, ...operations].join("; ");
+  const disputes = state.dispute === null ? [] : [`dispute: ${state.dispute}`];
+  return [`${status} (${totals})`, ...operations, ...disputes].join("; ");
 }

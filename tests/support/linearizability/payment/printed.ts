@@ -56,6 +56,8 @@ function linesOf(calls: readonly PaymentCall[], culprit: PaymentCall | null): st
 function requestOf({ asks, http }: PaymentCall): string {
   if (asks.for === "payment") return "read";
   if (asks.for === "moves") return "gateway's moves";
+  if (asks.for === "verdict")
+    return `verdict on ${asks.kind} ${asks.operationId} ${JSON.stringify(http.request.body)}`;
   return `${asks.kind} ${asks.key} ${JSON.stringify(http.request.body ?? {})}`;
 }
 

@@ -1,6 +1,7 @@
 import type { HttpAnswer } from "../history/http-call";
 import type { Span } from "../search/span";
 import type { GatewayBehaviour } from "./gateway-behaviour";
+import { isRefusedImport } from "./imports";
 import type { Movement, PaymentCall, PaymentHistory } from "./payment-call";
 import type { Moment } from "./payment-model";
 import { operationName } from "./payment-state";
@@ -12,7 +13,11 @@ const CLOCKS_DIFFER_MS = 100;
 export function spansOfPayment({ calls }: PaymentHistory, gateway: GatewayBehaviour): Span<Moment>[] {
   const ends = endsOfAuthorization(calls);
   const bound = boundKeys(calls);
-  const spans = calls.flatMap((call) => [...intentsOf(call, ends, bound, gateway), ...answerOf(call)]);
+  const spans = calls.flatMap((call) => [
+    ...intentsOf(call, ends, bound, gateway),
+    ...decisionOf(call),
+    ...answerOf(call),
+  ]);
   for (const end of ends)
     spans.push(maybe({ does: "lapse" }, end - CLOCKS_DIFFER_MS, Infinity, `lapse at ${end}`));
   if (gateway.others !== null)
@@ -32,6 +37,17 @@ function leavesOpen({ http: { answer } }: PaymentCall): boolean {
   return answer.body?.code === "service_unavailable" && answer.body.outcome === "unknown";
 }
 
+/** Of a person. */
+function decisionOf(call: PaymentCall): Span<Moment>[] {
+  const { asks: verdict, http } = call;
+  if (verdict.for !== "verdict" || verdict.outcome === "pending") return [];
+  const isOpen = leavesOpen(call);
+  if (!isOpen && http.answer!.status !== 200) return [];
+  const { operationId, outcome, overrides } = verdict;
+  const name = `decide ${operationId} ${outcome} ${overrides}`;
+  return [maybe({ does: "decide", verdict }, http.begin, isOpen ? Infinity : http.end!, name)];
+}
+
 const NOT_SENT = new Set(["gateway_unavailable", "lock_lost"]);
 
 /** A request that was answered by one of these, or by an outcome, may have begun an operation. All others say that they did not. */
@@ -47,6 +63,7 @@ function intentsOf(
 ): Span<Moment>[] {
   const { asks: movement, http } = call;
   if (movement.for !== "movement") return [];
+  if (movement.imports !== null && http.answer !== null && isRefusedImport(http.answer)) return [];
   const isOpen = leavesOpen(call);
   if (!isOpen && !mayHaveBegun(http.answer!)) return [];
   if (isTooLate(movement, http.begin, ends)) return [];

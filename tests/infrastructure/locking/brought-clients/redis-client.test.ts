@@ -160,10 +160,10 @@ describeWithOwn("redis", "a client of ioredis that is brought along", () => {
     const nodes = servers.nodes.map(({ url }) => ({ host: "127.0.0.1", port: Number(new URL(url).port) }));
     const client = brought(new Cluster(nodes, { scaleReads: "slave", keyPrefix: "app:" }));
     const [byClient, byUrl] = [provider(client), provider(servers.url)];
-    // Who does not wait should meet a holder, and not a connection that is still being made.
-    await Promise.all([byClient.records.probe(), byUrl.records.probe()]);
     const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
     const each = (work: (id: string) => Promise<unknown>): Promise<unknown[]> => Promise.all(ids.map(work));
+    // Who does not wait should meet a holder, and not a connection to one of the masters that is still being made.
+    for (const locks of [byClient, byUrl]) await each((id) => locks.withLock(id, () => "in"));
     await each((id) =>
       byClient.withLock(id, () =>
         expect(byUrl.withLock(id, () => "in", { timeout: 0 })).rejects.toMatchObject({

@@ -12,8 +12,11 @@ module.exports = {
   setupFiles: ["<rootDir>/tests/support/jest/forget-async-storages.ts"],
   reporters: ["default", "<rootDir>/tests/support/jest/skipped-blocks-reporter.cjs"],
   // Tests of leases and processes wait for most of their time: with as many workers as cores, cores would be idle. At full
-  // size, with servers, more of them would need more connections than a server has.
-  maxWorkers: process.env["HOLDFAST_TEST_SIZE"] === "full" ? "100%" : availableParallelism() + 4,
+  // size there are fewer of them, because each suite with servers takes some dozens of a server's hundred connections.
+  maxWorkers:
+    process.env["HOLDFAST_TEST_SIZE"] === "full"
+      ? Math.min(availableParallelism() + 1, 6)
+      : availableParallelism() + 4,
   // A test that hangs has to end; a busy machine must not make a slow one fail.
   testTimeout: 60_000,
   clearMocks: true,

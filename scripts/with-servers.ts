@@ -18,7 +18,7 @@ async function main(command: readonly string[]): Promise<number> {
       HOLDFAST_TEST_REDIS_URL: serverUrl("redis"),
     };
     if (!(await postgresAnswers(urls.HOLDFAST_TEST_POSTGRES_URL))) {
-      const postgres = await startOwnPostgres();
+      const postgres = await startOwnPostgres({ max_connections: "200" });
       started.push(postgres);
       urls.HOLDFAST_TEST_POSTGRES_URL = postgres.url;
     }

@@ -15,7 +15,7 @@ export function plainAmount(amount: bigint, money: Money): string {
         .join("");
 }
 
-/** `12.5`, `12,50` and `12.50` are the same; a digit too many is refused, as nobody knows what was meant. */
+/** `12.5`, `12,50` and `12.50` are the same. A digit too many is refused, as nobody knows what was meant, and so is nothing. */
 export function minorUnits(
   text: string,
   { currency, exponent }: Pick<Money, "currency" | "exponent">,
@@ -24,7 +24,9 @@ export function minorUnits(
   const digits = exponent ?? 0;
   if (whole === undefined || fraction.length > digits)
     throw new RequestError("invalid_request", `An amount ${wayOfWriting(currency, exponent)}`);
-  return BigInt(whole + fraction.padEnd(digits, "0"));
+  const amount = BigInt(whole + fraction.padEnd(digits, "0"));
+  if (amount > 0n) return amount;
+  throw new RequestError("invalid_request", `Nothing is no amount: one ${wayOfWriting(currency, exponent)}`);
 }
 
 /** As a form of ours carries it, and not otherwise: what was confirmed is what is sent, digit by digit. */

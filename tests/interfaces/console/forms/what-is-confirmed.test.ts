@@ -109,3 +109,58 @@ test("a key that another kind of movement was sent with is not taken for one tha
   expect(asked.text).not.toContain("This was sent before");
   expect(asked.text).toContain("A refund cannot be taken back");
 });
+
+describe("an amount that is none", () => {
+  test.each(["0", "0.00", "00", "0,0"])("is refused before anybody is asked about it: %s", async (text) => {
+    for (const [id, name] of [
+      [await captured(), "refund"],
+      [await world.http.authorize({ amount: 1_250 }), "capture"],
+    ] as const) {
+      const asked = await browser.follow(`${pathOf(id)}/${name}?amount=${text}`);
+      expect([asked.status, asked.text.includes("is no amount")]).toEqual([400, true]);
+      const action = `${pathOf(id)}/${name}`;
+      const form = await browser.form(action, action);
+      expect((await browser.post(action, { ...form, amount: text })).status).toBe(400);
+      expect(await amountsOf(id, name)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ["EUR", 1_250, "An amount in EUR is written as in 12.50, with 2 digits at most behind the point."],
+    ["JPY", 1_250, "An amount in JPY is written as in 1250, without a point."],
+    ["KWD", 1_250, "An amount in KWD is written as in 12.500, with 3 digits at most behind the point."],
+  ] as const)("is told how one in %s is written", async (currency, amount, words) => {
+    const id = await captured({ currency, amount });
+    const action = `${pathOf(id)}/refund`;
+    const form = await browser.form(action, action);
+    for (const text of ["", "x", "1.0001"]) {
+      const refused = await browser.post(action, { ...form, amount: text });
+      expect([text, refused.status, refused.text.includes(words)]).toEqual([text, 400, true]);
+    }
+    expect((await browser.get(`${action}?amount=1.0001`)).text).toContain(words);
+  });
+
+  test("is one that a form carries in another way than the page has written it", async () => {
+    const id = await captured();
+    const action = `${pathOf(id)}/refund`;
+    const form = await browser.form(action, action);
+    for (const amount of ["5", "5,00", "05.00", " 5.00"])
+      expect([amount, (await browser.post(action, { ...form, amount })).status]).toEqual([amount, 400]);
+    expect(await amountsOf(id, "refund")).toEqual([]);
+  });
+});
+
+test("a movement that never reached the gateway is asked about as one that still moves money", async () => {
+  const id = await captured();
+  const action = `${pathOf(id)}/refund`;
+  const asked = await browser.follow(`${action}?amount=5.00`);
+  world.http.world.gateway.next("refund", () =>
+    Promise.resolve({ outcome: "not_sent", reason: "ECONNREFUSED" }),
+  );
+  expect((await browser.submit(asked.path, action)).status).toBe(503);
+  const again = await browser.get(asked.path);
+  expect(headingOf(again.text)).toBe("Refund 5.00 EUR?");
+  expect(again.text).not.toContain("This was sent before");
+  expect((await browser.submit(asked.path, action)).status).toBe(303);
+  expect(await amountsOf(id, "refund")).toEqual([500n]);
+});

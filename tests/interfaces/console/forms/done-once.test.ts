@@ -95,3 +95,14 @@ test("a secret that was rotated is shown again to the same form alone", async ()
   const other = await acme.browser.post(`${page}/rotate`, { ...form, more: "of it" });
   expect([other.status, secretIn(other.text)]).toEqual([422, undefined]);
 });
+
+test("what a form was sent to belongs to its content: elsewhere it is refused, and nothing is done there", async () => {
+  const { browser } = server.operator;
+  const form = { ...(await browser.form("/console/keys", "/console/keys")), merchant: "acme" };
+  expect((await browser.post("/console/keys", form)).status).toBe(200);
+  const before = await keysMade();
+  const { text } = await browser.get("/console/keys");
+  const revoke = /action="(\/console\/keys\/[\w-]+\/revoke)"/.exec(text)![1]!;
+  expect((await browser.post(revoke, form)).status).toBe(422);
+  expect(await keysMade()).toBe(before);
+});

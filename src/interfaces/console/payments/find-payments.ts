@@ -63,7 +63,7 @@ function amountIn(text: string): PaymentQuery["amount"] {
   if (digits === undefined || code === undefined) return undefined;
   try {
     const currency = parseCurrency(code);
-    return { amount: minorUnits(digits, currencyExponent(currency)), currency };
+    return { amount: minorUnits(digits, { currency, exponent: currencyExponent(currency) }), currency };
   } catch {
     // A reference may look like an amount, too.
     return undefined;

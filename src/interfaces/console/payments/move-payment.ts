@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { parseIdempotencyKey } from "../../../domain/identifiers";
 import { formatMoney } from "../../../domain/money";
-import { visibleStatus, type Payment } from "../../../domain/payment/payment";
+import { operationOfKey, visibleStatus, type Payment } from "../../../domain/payment/payment";
 import { RequestError } from "../../http/problems/request-error";
 import { asCaller } from "../../http/requests/as-caller";
 import { actionForm, button } from "../html/forms";
 import { h } from "../html/h";
-import { inCurrency, minorUnits } from "../html/money";
+import { confirmedAmount, inCurrency, minorUnits, plainAmount } from "../html/money";
 import { code, factList, heading, notice, stored } from "../html/parts";
 import { withQuery } from "../html/parts";
 import type { ConsoleRoute, Page, Visit } from "../serving/console-route";
@@ -19,8 +19,8 @@ export const movementRoutes: readonly ConsoleRoute[] = movements.flatMap((moveme
 ]);
 
 /**
- * Says what would happen. The key of what would be sent is in the address of this page: a reload, a way back and a second
- * click all ask for the same movement.
+ * Says what would happen. The key and the amount of what would be sent are in the address of this page: a reload, a way back
+ * and a second click all ask for the same movement, whatever the payment has become meanwhile.
  */
 function asking(movement: ConsoleMovement): ConsoleRoute {
   const path = `/payments/:paymentId/${movement.name}`;
@@ -32,40 +32,64 @@ function asking(movement: ConsoleMovement): ConsoleRoute {
       const payment = await onePayment(visit, parts);
       const { query, ids } = visit;
       const here = `/console/payments/${ids["paymentId"] ?? ""}/${movement.name}`;
-      const amount = query["amount"] ?? "";
-      if (query["key"] === undefined)
-        return { to: withQuery(here, { amount, key: `console-${randomUUID()}` }) };
-      return askingPage(visit, payment, movement, parseIdempotencyKey(query["key"]));
+      const key = parseIdempotencyKey(query["key"] ?? `console-${randomUUID()}`);
+      // What was asked for already is told by its key, whatever the payment has become.
+      const own = operationOfKey(payment, movement.name, key);
+      const most = movement.most(payment);
+      const isSent = own !== undefined && own.status !== "not_sent";
+      if (most === null && !isSent) return nothingPage(payment, movement);
+      const amount = own?.amount ?? askedFor(payment, movement, query["amount"] ?? "");
+      const isResolved = !movement.takesAmount || (query["amount"] ?? "") !== "";
+      if (query["key"] === undefined || !isResolved) {
+        const text = movement.takesAmount ? plainAmount(amount, payment.facts.amount) : "";
+        return { to: withQuery(here, { amount: text, key }) };
+      }
+      if (most !== null && amount > most && !isSent) {
+        const atMost = inCurrency(most, payment.facts.amount);
+        throw new RequestError("invalid_request", `At most ${atMost} can be asked for.`);
+      }
+      return askingPage(visit, payment, movement, { key, amount, isSent });
     },
   };
 }
 
-function askingPage(visit: Visit, payment: Payment, movement: ConsoleMovement, key: string): Page {
+/** What was left empty is all that there is. */
+function askedFor(payment: Payment, movement: ConsoleMovement, text: string): bigint {
+  const { amount } = payment.facts;
+  if (movement.takesAmount && text !== "") return minorUnits(text, amount);
+  return movement.most(payment) ?? amount.amount;
+}
+
+function nothingPage(payment: Payment, movement: ConsoleMovement): Page {
+  const title = `${movement.title} a payment`;
+  const content = h(
+    "div",
+    null,
+    heading(title),
+    notice(
+      "wait",
+      h("p", null, `This payment is ${visibleStatus(payment)}: there is nothing to ${movement.name}.`),
+    ),
+    h("p", null, h("a", { href: `/console/payments/${payment.facts.id}` }, "Back to the payment")),
+  );
+  return { title, section: "payments", content };
+}
+
+interface Asked {
+  readonly key: string;
+  readonly amount: bigint;
+  readonly isSent: boolean;
+}
+
+function askingPage(
+  visit: Visit,
+  payment: Payment,
+  movement: ConsoleMovement,
+  { key, amount, isSent }: Asked,
+): Page {
   const { facts } = payment;
   const back = `/console/payments/${facts.id}`;
-  const most = movement.most(payment);
   const title = `${movement.title} a payment`;
-  // What was sent already is told by its key, whatever the payment has become.
-  const isSent = facts.operations.some(({ idempotencyKey }) => idempotencyKey === key);
-  if (most === null && !isSent) {
-    const content = h(
-      "div",
-      null,
-      heading(title),
-      notice(
-        "wait",
-        h("p", null, `This payment is ${visibleStatus(payment)}: there is nothing to ${movement.name}.`),
-      ),
-      h("p", null, h("a", { href: back }, "Back to the payment")),
-    );
-    return { title, section: "payments", content };
-  }
-  const text = visit.query["amount"] ?? "";
-  const amount = text === "" ? (most ?? facts.amount.amount) : minorUnits(text, facts.amount.exponent);
-  const isPart = movement.takesAmount && text !== "";
-  if (most !== null && amount > most && !isSent) {
-    throw new RequestError("invalid_request", `At most ${inCurrency(most, facts.amount)} can be asked for.`);
-  }
   const content = h(
     "div",
     null,
@@ -98,7 +122,7 @@ function askingPage(visit: Visit, payment: Payment, movement: ConsoleMovement, k
       actionForm(
         visit,
         `${back}/${movement.name}`,
-        { key, ...(isPart ? { amount: String(amount) } : {}) },
+        { key, ...(movement.takesAmount ? { amount: plainAmount(amount, facts.amount) } : {}) },
         h(
           "div",
           { class: "actions" },
@@ -124,11 +148,10 @@ function moving(movement: ConsoleMovement): ConsoleRoute {
       const { facts } = await onePayment(visit, parts);
       const { request, response, form } = visit;
       const key = parseIdempotencyKey(form["key"] ?? "");
-      const amount = form["amount"];
       const command = {
         paymentId: facts.id,
         idempotencyKey: key,
-        amount: amount === undefined ? undefined : minorUnits(amount, 0),
+        amount: movement.takesAmount ? confirmedAmount(form["amount"] ?? "", facts.amount) : undefined,
       };
       // An operator acts for the payment's merchant; the history keeps whose key it was.
       const { operation } = await asCaller(request, response, parts, (caller) =>

@@ -16,7 +16,7 @@ import { h } from "../html/h";
 export interface MovementCommand {
   readonly paymentId: PaymentId;
   readonly idempotencyKey: IdempotencyKey;
-  /** Undefined: all of it. */
+  /** Undefined for a void, which lets go of all of it. */
   readonly amount: bigint | undefined;
 }
 

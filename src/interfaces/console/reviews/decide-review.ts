@@ -2,10 +2,12 @@ import { actBehind } from "../../http/requests/audit/act-behind";
 import { z } from "zod";
 import { parseOperationId } from "../../../domain/identifiers";
 import { PaymentError } from "../../../domain/payment/errors";
+import { isInReview } from "../../../domain/payment/operation";
 import { asCaller } from "../../http/requests/as-caller";
 import { validBody } from "../../http/requests/validation";
-import type { ConsoleRoute, Visit } from "../serving/console-route";
-import { reviewPage } from "./review-page";
+import type { ConsoleParts } from "../console-parts";
+import type { ConsoleRoute, Page, Visit } from "../serving/console-route";
+import { basisOf, reviewPage } from "./review-page";
 
 const words = (most: number) => z.string().trim().max(most);
 
@@ -35,6 +37,8 @@ export const decideReview: ConsoleRoute = {
       gatewayReference: orNull(gatewayReference),
       overrideReason: orNull(overrideReason),
     };
+    const changed = await changedSince(visit, parts);
+    if (changed !== null) return changed;
     try {
       const { payment } = await asCaller(request, response, parts, (caller) =>
         parts.reviewOperations.resolve(operationId, verdict, caller, actBehind(request, response)),
@@ -48,6 +52,18 @@ export const decideReview: ConsoleRoute = {
     }
   },
 };
+
+/** The page anew, if it does not show any more what the person has seen. Of what is decided the use case says so. */
+async function changedSince(visit: Visit, { reviewOperations }: ConsoleParts): Promise<Page | null> {
+  const history = await reviewOperations.one(parseOperationId(visit.ids["operationId"] ?? ""));
+  if (!isInReview(history.operation)) return null;
+  const seen = await reviewOperations.gatewaySays(history);
+  if (visit.form["seen"] === basisOf(history, seen)) return null;
+  const words =
+    "What is recorded or what the gateway says has changed since this page was shown. Nothing was decided: look at both " +
+    "sides again, and send your verdict if it stands.";
+  return reviewPage(visit, history, seen, words);
+}
 
 function isMendable(error: unknown): error is PaymentError {
   return error instanceof PaymentError && MENDABLE.includes(String(error.code));

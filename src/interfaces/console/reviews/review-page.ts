@@ -24,13 +24,19 @@ const outcomes = [
   ],
 ] as const;
 
+/** What a verdict is based on, in short: both sides of the evidence, as far as another one could change it. */
+export function basisOf({ payment, events }: ReviewHistory, seen: GatewayStatement): string {
+  return `${events.length} ${visibleStatus(payment)} ${seen.outcome}`;
+}
+
 /** Both sides of the evidence, and the verdict below them. */
 export function reviewPage(
   visit: Visit,
-  { payment, operation, events }: ReviewHistory,
+  history: ReviewHistory,
   seen: GatewayStatement,
   refusal: string | null = null,
 ): Page {
+  const { payment, operation, events } = history;
   const { facts } = payment;
   const kind = isRelease(operation) ? "release" : operation.kind;
   const amount = inCurrency(operation.amount, facts.amount);
@@ -69,7 +75,7 @@ export function reviewPage(
       ),
     ),
     isInReview(operation)
-      ? card("Verdict", verdict(visit, operation.id, refusal !== null))
+      ? card("Verdict", verdict(visit, operation.id, basisOf(history, seen), refusal !== null))
       : notice("good", h("p", null, "This operation is decided: it is not in review any more.")),
     card(
       "How it came here",
@@ -101,12 +107,12 @@ function statement(seen: GatewayStatement): VNode {
 }
 
 /** What was chosen and written stays, if it is refused. */
-function verdict(visit: Visit, operationId: string, isRefused: boolean): VNode {
+function verdict(visit: Visit, operationId: string, seen: string, isRefused: boolean): VNode {
   const { form } = visit;
   return actionForm(
     visit,
     `/console/reviews/${operationId}`,
-    {},
+    { seen },
     h(
       "fieldset",
       null,

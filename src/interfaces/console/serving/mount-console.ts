@@ -127,11 +127,11 @@ function answering(route: ConsoleRoute, parts: ConsoleParts, once: Once): Reques
     if (known === undefined) throw new Error("this route is not behind the visitor");
     const form = route.method === "post" ? await sentForm(request, response, known, parts) : {};
     const { caller, token } = known;
-    const onceId = form["once"];
-    const isToBeDoneOnce = route.method === "post" && route.isKeyed !== true && onceId !== undefined;
-    const onceKey = `${token} ${request.path} ${onceId}`;
+    const id = form["once"];
+    const isToBeDoneOnce = route.method === "post" && route.isKeyed !== true && id !== undefined;
+    const sent = isToBeDoneOnce ? { token, id, path: request.path, fields: form } : null;
     // Its answer is shown to the browser that asked for it, also where the first key has just closed the door behind it.
-    const before = isToBeDoneOnce ? once.before(onceKey) : undefined;
+    const before = sent === null ? undefined : once.before(sent);
     if (before !== undefined) return send(response, await before, caller, parts);
     if (caller === null) {
       const next = route.method === "get" ? `?next=${encodeURIComponent(request.originalUrl)}` : "";
@@ -153,7 +153,7 @@ function answering(route: ConsoleRoute, parts: ConsoleParts, once: Once): Reques
       now: parts.clock.now(),
     };
     const work = async () => route.handle(visit, parts);
-    const reply = await (isToBeDoneOnce ? once.do(onceKey, work) : work());
+    const reply = await (sent === null ? work() : once.do(sent, work));
     send(response, reply, caller, parts);
   };
 }

@@ -3,6 +3,7 @@ export type RequestErrorCode =
   | "operator_key_required"
   | "form_of_another_site"
   | "idempotency_key_required"
+  | "idempotency_key_reused"
   | "invalid_request"
   | "invalid_payment_id"
   | "invalid_event_cursor"

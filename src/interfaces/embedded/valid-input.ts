@@ -28,19 +28,18 @@ export function validInput<Schema extends z.ZodObject>(
 }
 
 /** JSON has no `undefined`, and to a schema it is as good as left out. */
-function withoutValue({ shape }: z.ZodObject, given: unknown): readonly InvalidPart[] {
+function withoutValue(schema: z.ZodObject, given: unknown): readonly InvalidPart[] {
   if (typeof given !== "object" || given === null) return [];
   const members = given as Readonly<Record<string, unknown>>;
-  return Object.entries(WHEN_LEFT_OUT)
-    .filter(([name]) => name in members && members[name] === undefined)
-    .filter(([name]) => shape[name] !== undefined && isOptional(shape[name]))
-    .map(([name, means]) => ({
-      pointer: `/${name}`,
-      detail: `is undefined: leave it out for ${means}`,
-    }));
-}
-
-/** What is not, the schema refuses by itself. */
-function isOptional(member: z.core.$ZodType): boolean {
-  return (member as z.ZodType).safeParse(undefined).success;
+  const shape = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  return (
+    Object.entries(WHEN_LEFT_OUT)
+      .filter(([name]) => name in members && members[name] === undefined)
+      // What has to be there, the schema refuses by itself.
+      .filter(([name]) => shape[name]?.safeParse(undefined).success === true)
+      .map(([name, means]) => ({
+        pointer: `/${name}`,
+        detail: `is undefined: leave it out for ${means}`,
+      }))
+  );
 }

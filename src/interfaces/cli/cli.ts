@@ -33,6 +33,39 @@ export interface CommandContext {
   end(status: number, signal?: NodeJS.Signals | null): void;
 }
 
+type Make = (context: CommandContext) => Command;
+
+const MAKES: readonly Make[] = [
+  serveCommand,
+  healthCommand,
+  runCommandOnce,
+  paymentsCommand,
+  reviewCommand,
+  webhooksCommand,
+  gatewayCommand,
+  auditCommand,
+  eventsCommand,
+  locksCommand,
+  keysCommand,
+  merchantsCommand,
+  migrateCommand,
+  reconcileCommand,
+  expireCommand,
+  configCommand,
+];
+
+/** Those that a running server answers, and the one that shows all settings. */
+const ASKS_SERVER: ReadonlySet<Make> = new Set([
+  healthCommand,
+  paymentsCommand,
+  reviewCommand,
+  webhooksCommand,
+  gatewayCommand,
+  auditCommand,
+  eventsCommand,
+  configCommand,
+]);
+
 /**
  * Runs one command line and resolves with the exit status. `interrupted` is called if a SIGINT is behind it: whoever called
  * us has to see that, since a shell ends its loop only then.
@@ -89,25 +122,10 @@ export async function runCli(
     const shown = fallback === null || argument === "" ? describe : `${describe} (default: ${fallback})`;
     program.addOption(new Option(argument === "" ? `--${flag}` : `--${flag} ${argument}`, shown));
   }
-  for (const make of [
-    serveCommand,
-    healthCommand,
-    runCommandOnce,
-    paymentsCommand,
-    reviewCommand,
-    webhooksCommand,
-    gatewayCommand,
-    auditCommand,
-    eventsCommand,
-    locksCommand,
-    keysCommand,
-    merchantsCommand,
-    migrateCommand,
-    reconcileCommand,
-    expireCommand,
-    configCommand,
-  ]) {
-    program.addCommand(adopted(make(context), program));
+  for (const make of MAKES) {
+    const command = adopted(make(context), program);
+    if (!ASKS_SERVER.has(make)) command.hook("preAction", (_, action) => refuseServer(program, action));
+    program.addCommand(command);
   }
   const leaveWarnings = warningsOnStderr((message) => output().warn(message));
   try {
@@ -136,6 +154,26 @@ function reasonIn({ reason = "" }: { reason?: string }): string | null {
   const words = reason.trim();
   if (words.length > MAX_REASON) throw new UsageError(`--reason has more than ${MAX_REASON} characters`);
   return words === "" ? null : words;
+}
+
+/** Whoever names a server expects the command to act there. In the environment and in a file it is for all commands. */
+function refuseServer(program: Command, action: Command): void {
+  const given = program.opts<Readonly<Record<string, unknown>>>();
+  for (const [flag, name] of [
+    ["--url", "url"],
+    ["--api-key", "apiKey"],
+  ] as const)
+    if (given[name] !== undefined)
+      throw new UsageError(
+        `${flag} is for commands that ask a server, and holdfast ${pathOf(action)} asks none: leave it out`,
+      );
+}
+
+/** `keys create` */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  const own = command.name();
+  return parent === null || parent.parent === null ? own : `${pathOf(parent)} ${own}`;
 }
 
 /** Errors and help of a command's own commands go the same way as the program's. */

@@ -1,5 +1,6 @@
 import type { CaptureItem, CaptureResult, CaptureResults, Captured, Problem } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
+import { assertMeant } from "./meant-amount";
 import { waitFor } from "./wait-for";
 import type { Wire } from "./wire";
 
@@ -30,6 +31,7 @@ export async function captureMany(
   orders: readonly CaptureOrder[],
   { withinMs = wire.withinMs, signal }: CallOptions = {},
 ): Promise<readonly CaptureOutcome[]> {
+  orders.forEach(assertOrder);
   const endsAtMs = performance.now() + withinMs;
   const items: Item[] = [];
   for (let first = 0; first < orders.length; first += KEYS_AT_ONCE)
@@ -67,6 +69,15 @@ interface Item {
   result: CaptureResult | null;
   /** Why there is no result, or no newer one. */
   error: Error | null;
+}
+
+const MEMBERS: ReadonlySet<string> = new Set<keyof CaptureOrder>(["name", "paymentId", "amount"]);
+
+/** None is sent if one is not what it seems: without its amount, all of a payment is captured. */
+function assertOrder(order: CaptureOrder): void {
+  assertMeant(order);
+  const unknown = Object.keys(order).find((member) => !MEMBERS.has(member));
+  if (unknown !== undefined) throw new TypeError(`${unknown} of an order is not recognized`);
 }
 
 async function itemOf(wire: Wire, { name, paymentId, amount }: CaptureOrder): Promise<Item> {

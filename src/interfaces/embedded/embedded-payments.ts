@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { OperationOutcome } from "../../application/operations/operation-outcome";
 import { publicOperation, publicPayment } from "../../application/public-events/public-payment";
 import { isOpen } from "../../domain/payment/operation";
@@ -23,10 +24,8 @@ import { listPaymentsQuery } from "../http/endpoints/payments/list-payments";
 import type { PaymentWorld } from "../http/endpoints/payments/payment-parts";
 import { presentEvent, presentEventToMerchant } from "../http/endpoints/payments/present-event";
 import { presentPayment } from "../http/endpoints/payments/present-payment";
-import { validQuery } from "../http/requests/validation";
-import { withoutUndefined } from "../http/requests/without-undefined";
 import { callerFrom, type EmbeddedCaller } from "./embedded-caller";
-import { validInput } from "./valid-input";
+import { requestFor } from "./request-for";
 
 /** A movement, and whether its outcome is known. While it is not, the same call with the same key asks again. */
 export interface Moved<Answer> {
@@ -44,6 +43,8 @@ interface EmbeddedParts {
 
 const captureSchema = partOfAmount();
 const refundSchema = partOfAmount();
+const voidSchema = z.strictObject({});
+const NAMES = ["paymentId", "idempotencyKey"] as const;
 
 /**
  * The use cases of payments, for code in the same process: what the API takes and answers with, without HTTP. Rejects with
@@ -58,8 +59,7 @@ export class EmbeddedPayments {
     request: NewPaymentRequest & { readonly idempotencyKey: string },
     as: EmbeddedCaller = {},
   ): Promise<Moved<OnePayment>> {
-    const { idempotencyKey, ...body } = request;
-    const wanted = validInput(newPaymentSchema(body), body);
+    const { idempotencyKey, ...wanted } = requestFor(request, newPaymentSchema(request), ["idempotencyKey"]);
     return this.move(
       idempotencyKey,
       (world, key) => beginPayment(world, wanted, key, callerFrom(as)),
@@ -74,8 +74,7 @@ export class EmbeddedPayments {
     request: CaptureRequest & { readonly paymentId: string; readonly idempotencyKey: string },
     as: EmbeddedCaller = {},
   ): Promise<Moved<Captured>> {
-    const { paymentId, idempotencyKey, ...body } = request;
-    const part = validInput(captureSchema, body);
+    const { paymentId, idempotencyKey, ...part } = requestFor(request, captureSchema, NAMES);
     return this.move(
       idempotencyKey,
       ({ capturePayment }, key) =>
@@ -89,9 +88,10 @@ export class EmbeddedPayments {
 
   /** Releases what was authorized. */
   async void(
-    { paymentId, idempotencyKey }: { readonly paymentId: string; readonly idempotencyKey: string },
+    request: { readonly paymentId: string; readonly idempotencyKey: string },
     as: EmbeddedCaller = {},
   ): Promise<Moved<Voided>> {
+    const { paymentId, idempotencyKey } = requestFor(request, voidSchema, NAMES);
     return this.move(
       idempotencyKey,
       ({ voidPayment }, key) =>
@@ -105,8 +105,7 @@ export class EmbeddedPayments {
     request: RefundRequest & { readonly paymentId: string; readonly idempotencyKey: string },
     as: EmbeddedCaller = {},
   ): Promise<Moved<Refunded>> {
-    const { paymentId, idempotencyKey, ...body } = request;
-    const part = validInput(refundSchema, body);
+    const { paymentId, idempotencyKey, ...part } = requestFor(request, refundSchema, NAMES);
     return this.move(
       idempotencyKey,
       ({ refundPayment }, key) =>
@@ -134,7 +133,7 @@ export class EmbeddedPayments {
     as: EmbeddedCaller = {},
   ): Promise<PaymentList> {
     const { merchant } = callerFrom(as);
-    const wanted = withoutUndefined(validQuery(listPaymentsQuery, query));
+    const wanted = requestFor(query, listPaymentsQuery, []);
     return this.parts.inWorld(async ({ readPayments }) => {
       const { data, nextCursor } = await readPayments.list({ ...wanted, merchant });
       return { data: data.map((payment) => presentPayment(payment, this.parts)), nextCursor };

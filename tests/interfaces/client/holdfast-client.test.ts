@@ -170,6 +170,28 @@ describe("a client of Holdfast", () => {
     );
   });
 
+  test("sends nothing where an amount has no value, or an order of many has a member that means nothing", async () => {
+    const id = await authorized();
+    const before = proxy.seen.length;
+    const forgotten = "amount is undefined: leave it out for all of it";
+    await expect(shop.payments.capture("capture", id, { amount: undefined })).rejects.toThrow(forgotten);
+    await expect(shop.payments.refund("refund", id, { amount: undefined })).rejects.toThrow(forgotten);
+    await expect(shop.payments.capture("capture", id, { currency: undefined })).rejects.toThrow(
+      "currency is undefined: leave it out for the payment's own",
+    );
+    for (const [wrong, words] of [
+      [{ amount: undefined }, forgotten],
+      [{ amont: 5 }, "amont of an order is not recognized"],
+    ] as const) {
+      const order = { name: "many", paymentId: id, ...wrong } as never;
+      await expect(
+        shop.payments.captureMany([{ name: "first", paymentId: id, amount: 500 }, order]),
+      ).rejects.toThrow(words);
+    }
+    expect(proxy.seen).toHaveLength(before);
+    expect(await http.timesCaptured(id)).toBe(0);
+  });
+
   test("lists payments page by page", async () => {
     const ids = [await authorized(), await authorized(), await authorized()];
     const listed: string[] = [];

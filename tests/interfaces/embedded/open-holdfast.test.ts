@@ -190,7 +190,12 @@ describe("options of Holdfast in a process of one's own", () => {
     const store = newFile();
     const first = await openHoldfast({ ...quiet, store });
     try {
-      await expect(openHoldfast({ ...quiet, store })).rejects.toMatchObject({ code: "lock_timeout" });
+      await expect(openHoldfast({ ...quiet, store })).rejects.toMatchObject({
+        code: "lock_timeout",
+        message: expect.stringMatching(
+          /own\.db: this process has it open already: share .* or close\(\) it before$/,
+        ),
+      });
       const { answer } = await first.payments.authorize({ ...CARD, idempotencyKey: "o" });
       expect(answer.payment.status).toBe("authorized");
     } finally {

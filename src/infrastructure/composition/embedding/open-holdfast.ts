@@ -9,6 +9,7 @@ import { openApplication } from "../opening/open-application";
 import { openServer } from "../serving/open-server";
 import { Service } from "../serving/service";
 import { version } from "../version";
+import { inOwnWords } from "./held-store";
 import { mistakenOptions, type HoldfastOptions } from "./holdfast-options";
 import { UnderWay } from "./under-way";
 
@@ -39,7 +40,7 @@ export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdf
     environment: {},
     options: { ...options, sandboxLimit },
   });
-  const application = await openApplication(configuration, { purpose: "serve" });
+  const application = await inOwnWords(openApplication(configuration, { purpose: "serve" }));
   const { advertise } = configuration.settings;
   const ownUrl = (): string => advertise.value ?? "http://localhost";
   await openServer(application, version(), { ownUrl, needsKeys: !trustCallers });

@@ -16,6 +16,7 @@ export {
   HoldfastNotSettledError,
   HoldfastRefusal,
   HoldfastUnreachableError,
+  HoldfastUsageError,
   WebhookVerificationError,
 } from "./interfaces/client/client-errors";
 export {

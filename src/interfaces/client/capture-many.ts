@@ -1,3 +1,5 @@
+import { checkedMembers } from "./checked-call";
+import { HoldfastUsageError } from "./client-errors";
 import type { CaptureItem, CaptureResult, CaptureResults, Captured, Problem } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
 import { waitFor } from "./wait-for";
@@ -8,6 +10,8 @@ export interface CaptureOrder {
   readonly name: string;
   readonly paymentId: string;
   readonly amount?: number;
+  /** If given, it must match the payment's currency. */
+  readonly currency?: string;
 }
 
 /**
@@ -30,6 +34,7 @@ export async function captureMany(
   orders: readonly CaptureOrder[],
   { withinMs = wire.withinMs, signal }: CallOptions = {},
 ): Promise<readonly CaptureOutcome[]> {
+  checkOrders(orders);
   const endsAtMs = performance.now() + withinMs;
   const items: Item[] = [];
   for (let first = 0; first < orders.length; first += KEYS_AT_ONCE)
@@ -69,9 +74,25 @@ interface Item {
   error: Error | null;
 }
 
-async function itemOf(wire: Wire, { name, paymentId, amount }: CaptureOrder): Promise<Item> {
+/** All of them, before the first key is stored. */
+function checkOrders(orders: readonly CaptureOrder[]): void {
+  if (!Array.isArray(orders)) throw new HoldfastUsageError("invalid_body", "orders have to be a list");
+  for (const [n, order] of (orders as readonly CaptureOrder[]).entries()) {
+    checkedMembers(order, `orders[${n}]`, ["name", "paymentId", "amount", "currency"]);
+    const paymentId: unknown = order.paymentId;
+    if (typeof paymentId !== "string" || paymentId === "")
+      throw new HoldfastUsageError("invalid_body", `orders[${n}].paymentId is missing`);
+  }
+}
+
+async function itemOf(wire: Wire, { name, paymentId, amount, currency }: CaptureOrder): Promise<Item> {
   const idempotencyKey = await wire.keyOf(name);
-  const sent = { paymentId, idempotencyKey, ...(amount !== undefined && { amount }) };
+  const sent = {
+    paymentId,
+    idempotencyKey,
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+  };
   return { sent, result: null, error: null };
 }
 

@@ -22,6 +22,18 @@ export class HoldfastRefusal extends Error {
   }
 }
 
+/** The call itself is a mistake. Nothing was sent, and no key was stored for it. */
+export class HoldfastUsageError extends TypeError {
+  override readonly name = "HoldfastUsageError";
+
+  constructor(
+    readonly code: "invalid_name" | "invalid_body" | "invalid_option",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** No answer of a Holdfast server came. What was sent may have been carried out: make the same call again, under the same name. */
 export class HoldfastUnreachableError extends Error {
   override readonly name = "HoldfastUnreachableError";

@@ -1,4 +1,9 @@
-import { HoldfastClient, type CaptureOrder, type KeyPlace } from "../../../src/client";
+import {
+  HoldfastClient,
+  type CaptureOrder,
+  type KeyPlace,
+  type NewPaymentRequest,
+} from "../../../src/client";
 
 const PAYMENT = "pay_1";
 
@@ -60,6 +65,30 @@ describe("the client refuses, before it stores or sends anything,", () => {
   test.each([undefined, 7, ""])("one of many captures without a payment: %p", async (paymentId) => {
     const orders = [{ name: "one", paymentId: paymentId as string }];
     await refused(shop.payments.captureMany(orders), "invalid_body", "orders[0].paymentId");
+  });
+
+  test.each([
+    ["undefined", { amount: undefined }],
+    ["a function", { amount: () => 5 }],
+    ["a symbol", { amount: Symbol("5") }],
+    ["what it is only by inheritance", Object.create({ amount: 5 })],
+  ])("an amount that would not arrive, and would mean all of it: %s", async (_, body) => {
+    const { payments } = shop;
+    await refused(payments.capture("one", PAYMENT, body), "invalid_body", "leave it out for all of it");
+    await refused(payments.refund("one", PAYMENT, body), "invalid_body", "leave it out for all of it");
+    const many = Object.assign(Object.create(Object.getPrototypeOf(body)), body, {
+      name: "one",
+      paymentId: PAYMENT,
+    });
+    const orders = [{ name: "none", paymentId: PAYMENT }, many];
+    await refused(payments.captureMany(orders), "invalid_body", "leave it out for all of it");
+    await refused(payments.authorize("one", body as NewPaymentRequest), "invalid_body", "would not be sent");
+  });
+
+  test.each([null, [], "all", 500])("a body that is none: %j", async (body) => {
+    const odd = body as object;
+    await refused(shop.payments.capture("one", PAYMENT, odd), "invalid_body", "has to be an object");
+    await refused(shop.payments.refund("one", PAYMENT, odd), "invalid_body", "has to be an object");
   });
 });
 

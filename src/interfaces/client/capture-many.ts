@@ -1,4 +1,4 @@
-import { checkMembers } from "./checked-call";
+import { checkMembers, checkName } from "./checked-call";
 import { HoldfastUsageError } from "./client-errors";
 import type { CaptureItem, CaptureResult, CaptureResults, Captured, Problem } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
@@ -79,6 +79,7 @@ function checkOrders(orders: readonly CaptureOrder[]): void {
   if (!Array.isArray(orders)) throw new HoldfastUsageError("invalid_body", "orders have to be a list");
   for (const [n, order] of (orders as readonly CaptureOrder[]).entries()) {
     checkMembers(order, `orders[${n}]`, ["name", "paymentId", "amount", "currency"]);
+    checkName(order.name);
     const paymentId: unknown = order.paymentId;
     if (typeof paymentId !== "string" || paymentId === "")
       throw new HoldfastUsageError("invalid_body", `orders[${n}].paymentId is missing`);

@@ -1,5 +1,11 @@
 import { HoldfastUsageError } from "./client-errors";
 
+/** Two movements that share a name by mistake would be one: the second would be answered with the first. */
+export function checkName(name: unknown): void {
+  if (typeof name !== "string" || name.trim() === "")
+    throw new HoldfastUsageError("invalid_name", "the name has to be a text that says what is to happen");
+}
+
 /** What a caller without types, or with the wrong ones, gives is looked at before a key is stored or anything is sent. */
 export function checkMovement(given: unknown, at: string): asserts given is object {
   if (typeof given !== "object" || given === null || Array.isArray(given))

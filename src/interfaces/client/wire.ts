@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { checkName } from "./checked-call";
 import { exchange, type ExchangeOptions, type Patience, type WireAnswer, type WireRequest } from "./exchange";
 import { routes, type Operations } from "./generated/operations";
 import type { KeyPlace } from "./key-place";
@@ -25,6 +26,7 @@ export class Wire {
 
   /** The key of that name: stored, before anything is sent with it. */
   async keyOf(name: string): Promise<string> {
+    checkName(name);
     const key: unknown = await this.keys.keep(name, `hc-${randomUUID()}`);
     if (typeof key === "string" && key !== "") return key;
     throw new TypeError(`the place of keys gave no key for "${name}"`);

@@ -85,6 +85,22 @@ describe("the client refuses, before it stores or sends anything,", () => {
     await refused(payments.authorize("one", body as NewPaymentRequest), "invalid_body", "would not be sent");
   });
 
+  test.each([undefined, null, "", "  ", 17, {}])("a name that is none: %p", async (given) => {
+    const name = given as string;
+    const { payments } = shop;
+    const card = { amount: 5, currency: "EUR", paymentMethod: "tok_ok" };
+    const words = "the name has to be a text";
+    await refused(payments.authorize(name, card), "invalid_name", words);
+    await refused(payments.capture(name, PAYMENT), "invalid_name", words);
+    await refused(payments.void(name, PAYMENT), "invalid_name", words);
+    await refused(payments.refund(name, PAYMENT), "invalid_name", words);
+    const orders = [
+      { name: "one", paymentId: PAYMENT },
+      { name, paymentId: PAYMENT },
+    ];
+    await refused(payments.captureMany(orders), "invalid_name", words);
+  });
+
   test.each([null, [], "all", 500])("a body that is none: %j", async (body) => {
     const odd = body as object;
     await refused(shop.payments.capture("one", PAYMENT, odd), "invalid_body", "has to be an object");

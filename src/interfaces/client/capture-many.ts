@@ -1,4 +1,4 @@
-import { checkMembers, checkName } from "./checked-call";
+import { checkMembers, checkName, checkOptions } from "./checked-call";
 import { HoldfastUsageError } from "./client-errors";
 import type { CaptureItem, CaptureResult, CaptureResults, Captured, Problem } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
@@ -32,8 +32,10 @@ const SHORTEST_PAUSE_MS = 200;
 export async function captureMany(
   wire: Wire,
   orders: readonly CaptureOrder[],
-  { withinMs = wire.withinMs, signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<readonly CaptureOutcome[]> {
+  checkOptions(options);
+  const { withinMs = wire.withinMs, signal } = options;
   checkOrders(orders);
   const endsAtMs = performance.now() + withinMs;
   const items: Item[] = [];

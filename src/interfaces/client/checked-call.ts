@@ -31,3 +31,29 @@ export function checkMembers(given: unknown, at: string, known: readonly string[
       `${at} has "${unknown}", which is none of ${known.join(", ")}`,
     );
 }
+
+/** The signal and the time that each call may be given, and what else is known where it is given. */
+export function checkOptions(options: unknown, more: readonly string[] = []): void {
+  checkKnown(options, ["withinMs", "signal", ...more]);
+  const { withinMs, signal } = options as { withinMs?: unknown; signal?: Partial<AbortSignal> | null };
+  checkMs("withinMs", withinMs);
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
+    throw refusedOption("signal has to be an AbortSignal");
+}
+
+/** A misspelt option would be none. */
+export function checkKnown(options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) throw refusedOption("options have to be an object");
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw refusedOption(`"${unknown}" is no option: there are ${known.join(", ")}`);
+}
+
+export function checkMs(name: string, ms: unknown): void {
+  // Compared with what is none, no time would ever be over.
+  if (ms !== undefined && (typeof ms !== "number" || !(ms > 0)))
+    throw refusedOption(`${name} has to be a number of milliseconds`);
+}
+
+export function refusedOption(message: string): HoldfastUsageError {
+  return new HoldfastUsageError("invalid_option", message);
+}

@@ -11,7 +11,7 @@ import type {
 } from "./generated/schemas";
 import type { Patience } from "./exchange";
 import type { Operations } from "./generated/operations";
-import { checkMovement } from "./checked-call";
+import { checkMovement, checkOptions } from "./checked-call";
 import { captureMany, type CaptureOrder, type CaptureOutcome } from "./capture-many";
 import type { CallOptions } from "./holdfast-client";
 import { Movement } from "./movement";
@@ -105,6 +105,7 @@ export class ClientPayments {
     input: Input<Id>,
     options: CallOptions = {},
   ): Promise<Movement<Operations[Id]["answer"]>> {
+    checkOptions(options);
     checkMovement((input as { readonly body: unknown }).body, "the body");
     const key = await this.wire.keyOf(name);
     const request = this.wire.request(operation, input, key);

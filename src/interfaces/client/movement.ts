@@ -1,3 +1,4 @@
+import { checkOptions } from "./checked-call";
 import { HoldfastNotSettledError } from "./client-errors";
 import type { Patience, WireAnswer } from "./exchange";
 import { waitFor } from "./wait-for";
@@ -33,9 +34,9 @@ export class Movement<Answer> {
    * where that would be after the end, and once at the end. Rejects with the refusal that the movement ended with, or with
    * HoldfastNotSettledError when the time does not suffice.
    */
-  async waitUntilSettled({ withinMs = this.defaultWithinMs, signal }: Partial<Patience> = {}): Promise<
-    Movement<Answer>
-  > {
+  async waitUntilSettled(options: Partial<Patience> = {}): Promise<Movement<Answer>> {
+    checkOptions(options);
+    const { withinMs = this.defaultWithinMs, signal } = options;
     const endsAtMs = performance.now() + withinMs;
     const lastAtMs = endsAtMs - Math.min(LAST_ANSWER_MS, withinMs / 4);
     let answer = this.latest;

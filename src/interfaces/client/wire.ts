@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { checkName } from "./checked-call";
+import { checkName, checkOptions, refusedOption } from "./checked-call";
 import { exchange, type ExchangeOptions, type Patience, type WireAnswer, type WireRequest } from "./exchange";
 import { routes, type Operations } from "./generated/operations";
 import type { KeyPlace } from "./key-place";
@@ -18,9 +18,14 @@ export class Wire {
     /** For how long a call is repeated, unless it says otherwise. */
     readonly withinMs: number,
   ) {
-    const { href, username, password, search } = new URL(url);
-    if (username !== "" || password !== "" || search !== "")
-      throw new TypeError("the server's URL has no user, no password and no query: the key is apiKey");
+    const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
+    if (address === null || !["http:", "https:"].includes(address.protocol))
+      throw refusedOption("the server's address begins with http:// or https://");
+    const { href, username, password, search, hash } = address;
+    if (username !== "" || password !== "" || search !== "" || hash !== "")
+      throw refusedOption(
+        "the server's URL has no user, no password, no query and no fragment: the key is apiKey",
+      );
     this.base = href.replace(/\/$/, "");
   }
 
@@ -71,6 +76,7 @@ export class Wire {
     input: Input<Id>,
     patience: Partial<Patience> = {},
   ): Promise<Operations[Id]["answer"]> {
+    checkOptions(patience);
     const { body } = await this.send(this.request(operation, input, null), patience);
     return body as Operations[Id]["answer"];
   }

@@ -24,15 +24,16 @@ const keys: KeyPlace = {
   },
 };
 function clientWith(more: object): HoldfastClient {
-  return new HoldfastClient("http://127.0.0.1:1", {
+  const settings = {
     keys,
     withinMs: 1,
-    fetch: async (url) => {
-      sent.push(String(url));
+    fetch: async (url: string) => {
+      sent.push(url);
       return Response.json({});
     },
     ...more,
-  });
+  };
+  return new HoldfastClient("http://127.0.0.1:1", settings as unknown as HoldfastClientOptions);
 }
 const refused = async (promise: Promise<unknown>, code: string, words: string): Promise<void> => {
   const error: unknown = await promise.then(
@@ -101,10 +102,78 @@ describe("the client refuses, before it stores or sends anything,", () => {
     await refused(payments.captureMany(orders), "invalid_name", words);
   });
 
+  test.each<[string, object | null | number]>([
+    ["withinMs has to be a number of milliseconds", { withinMs: NaN }],
+    ["withinMs has to be a number of milliseconds", { withinMs: 0 }],
+    ["withinMs has to be a number of milliseconds", { withinMs: null }],
+    ["withinMs has to be a number of milliseconds", { withinMs: "1000" }],
+    ['"sigal" is no option', { sigal: AbortSignal.abort() }],
+    ["signal has to be an AbortSignal", { signal: "now" }],
+    ["options have to be an object", null],
+    ["options have to be an object", 1_000],
+  ])("options of one call that are none: %s", async (words, given) => {
+    const options = given as CallOptions;
+    const { payments, events } = shop;
+    const card = { amount: 5, currency: "EUR", paymentMethod: "tok_ok" };
+    for (const call of [
+      () => payments.authorize("one", card, options),
+      () => payments.capture("one", PAYMENT, {}, options),
+      () => payments.void("one", PAYMENT, options),
+      () => payments.refund("one", PAYMENT, {}, options),
+      () => payments.captureMany([{ name: "one", paymentId: PAYMENT }], options),
+      () => payments.show(PAYMENT, options),
+      () => payments.list({}, options).next(),
+      () => payments.history(PAYMENT, options).next(),
+      () => events.follow(options).next(),
+      () => shop.call("listLocks", {}, options),
+    ])
+      await refused(call(), "invalid_option", words);
+  });
+
+  test.each([NaN, -1, Infinity, "20"])("seconds to wait for news that are none: %p", async (waitSeconds) => {
+    const odd = waitSeconds as number;
+    await refused(shop.events.follow({ waitSeconds: odd }).next(), "invalid_option", "waitSeconds has to be");
+  });
+
   test.each([null, [], "all", 500])("a body that is none: %j", async (body) => {
     const odd = body as object;
     await refused(shop.payments.capture("one", PAYMENT, odd), "invalid_body", "has to be an object");
     await refused(shop.payments.refund("one", PAYMENT, odd), "invalid_body", "has to be an object");
+  });
+});
+
+test.each([{ withinMs: NaN }, { sigal: 1 }])("a wait for an outcome refuses options: %j", async (given) => {
+  const capture = await clientWith({
+    fetch: async () => Response.json({ payment: { id: PAYMENT }, capture: { id: "op_1" } }, { status: 202 }),
+  }).payments.capture("one", PAYMENT);
+  await expect(capture.waitUntilSettled(given as CallOptions)).rejects.toMatchObject({
+    code: "invalid_option",
+  });
+});
+
+describe("a client is not made", () => {
+  test.each([undefined, "", "127.0.0.1:8080", "localhost:8080", "ftp://holdfast", "file:///tmp", 8080])(
+    "without an address of HTTP: %p",
+    (url) => {
+      const odd = () => new HoldfastClient(url as string, { keys });
+      expect(odd).toThrow("the server's address begins with http:// or https://");
+    },
+  );
+
+  test.each([
+    ["keys is missing", {}],
+    ["keys is missing", { keys: undefined }],
+    ["keys is missing", { keys: { get: () => null } }],
+    ["options have to be an object", undefined],
+    ["options have to be an object", null],
+    ['"apikey" is no option', { keys, apikey: "hf_1" }],
+    ['"withinMS" is no option', { keys, withinMS: 5 }],
+    ["fetch has to be a function", { keys, fetch: "undici" }],
+    ["apiKey is empty", { keys, apiKey: 7 }],
+  ])("with options that are none: %s", (words, options) => {
+    const odd = () => new HoldfastClient("http://127.0.0.1:1", options as HoldfastClientOptions);
+    expect(odd).toThrow(words);
+    expect(odd).toThrow(expect.objectContaining({ code: "invalid_option" }));
   });
 });
 

@@ -1,5 +1,5 @@
+import { isProblem } from "./answer-shape";
 import { HoldfastAnswerTooLargeError, HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
-import type { Problem } from "./generated/schemas";
 import { textWithin } from "./text-within";
 import { LONGEST_TIMER_MS, waitFor } from "./wait-for";
 
@@ -9,8 +9,8 @@ export interface WireRequest {
   readonly url: string;
   readonly body: unknown;
   readonly idempotencyKey: string | null;
-  /** A member that each of its answers has; null: none in particular. */
-  readonly answers: "payment" | "results" | null;
+  /** Whether that is the body of an answer to it. */
+  readonly isAnswer: (body: unknown) => boolean;
   /** Whether sending it again does no more than sending it once. */
   readonly isRepeatable: boolean;
 }
@@ -68,7 +68,7 @@ interface Failed {
 }
 
 async function attempted(
-  { method, url, body, idempotencyKey, answers }: WireRequest,
+  { method, url, body, idempotencyKey, isAnswer }: WireRequest,
   { apiKey, fetch: send, answerWithinMs, answerLimitBytes }: ExchangeOptions,
   leftMs: number,
   signal: AbortSignal | undefined,
@@ -115,7 +115,7 @@ async function attempted(
   const { status, headers } = response;
   const parsed = parsedJson(text);
   const retryAfterMs = retryAfter(headers);
-  if (response.ok && isAnswer(parsed, answers))
+  if (response.ok && isAnswer(parsed))
     return { status, body: parsed, isReplayed: headers.get("idempotency-replayed") === "true", retryAfterMs };
   if (isProblem(parsed)) {
     const error = new HoldfastRefusal(parsed, idempotencyKey);
@@ -147,23 +147,6 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isProblem(value: unknown): value is Problem {
-  const { status, code, detail, retryable } = (value ?? {}) as Record<string, unknown>;
-  return (
-    typeof status === "number" &&
-    typeof code === "string" &&
-    typeof detail === "string" &&
-    typeof retryable === "boolean"
-  );
-}
-
-/** Pages of networks and proxies answer with 200, too. */
-function isAnswer(value: unknown, needs: string | null): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const member = needs === null ? value : (value as Record<string, unknown>)[needs];
-  return typeof member === "object" && member !== null;
 }
 
 /** `fetch` hides what happened in the cause of its error. */

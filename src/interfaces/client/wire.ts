@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isAnswerTo } from "./answer-shape";
 import { checkName, checkOptions, refusedOption } from "./checked-call";
 import { exchange, type ExchangeOptions, type Patience, type WireAnswer, type WireRequest } from "./exchange";
 import { routes, type Operations } from "./generated/operations";
@@ -62,7 +63,7 @@ export class Wire {
       url: `${this.base}${filled}${search.size === 0 ? "" : `?${search.toString()}`}`,
       body,
       idempotencyKey,
-      answers: operation === "capturePayments" ? "results" : idempotencyKey === null ? null : "payment",
+      isAnswer: (answer) => isAnswerTo(operation, path, body, answer),
       isRepeatable: isRepeatable ?? (idempotencyKey !== null || method === "GET"),
     };
   }

@@ -1,6 +1,8 @@
 import {
   HoldfastClient,
+  type CallOptions,
   type CaptureOrder,
+  type HoldfastClientOptions,
   type KeyPlace,
   type NewPaymentRequest,
 } from "../../../src/client";

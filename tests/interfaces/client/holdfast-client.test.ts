@@ -273,7 +273,9 @@ describe("a client of Holdfast", () => {
           return Promise.resolve(new Response(streamOf(parts)));
         },
       });
-    expect(JSON.stringify({ payment: await limited(bytes.length).payments.show("p") })).toBe(payment);
+    expect(JSON.stringify({ payment: await limited(bytes.length).payments.show("pay \u20ac") })).toBe(
+      payment,
+    );
     await failureOf(limited(bytes.length - 1).payments.show("p"), HoldfastAnswerTooLargeError);
   });
 

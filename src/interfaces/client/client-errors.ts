@@ -85,7 +85,12 @@ export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 
   constructor(
-    readonly code: "headers_missing" | "timestamp_out_of_tolerance" | "signature_mismatch" | "malformed_body",
+    readonly code:
+      | "body_not_raw"
+      | "headers_missing"
+      | "timestamp_out_of_tolerance"
+      | "signature_mismatch"
+      | "malformed_body",
     message: string,
   ) {
     super(message);

@@ -1,5 +1,10 @@
 import { isProblem } from "./answer-shape";
-import { HoldfastAnswerTooLargeError, HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
+import {
+  HoldfastAbortedError,
+  HoldfastAnswerTooLargeError,
+  HoldfastRefusal,
+  HoldfastUnreachableError,
+} from "./client-errors";
 import { textWithin } from "./text-within";
 import { LONGEST_TIMER_MS, waitFor } from "./wait-for";
 
@@ -47,6 +52,30 @@ const LONGEST_PAUSE_MS = 5_000;
 export async function exchange(
   request: WireRequest,
   options: ExchangeOptions,
+  patience: Patience,
+): Promise<WireAnswer> {
+  return namingTheKey(request.idempotencyKey, patience.signal, () => exchanged(request, options, patience));
+}
+
+/** Whoever ends a call that moves money has to know under which key it may have moved. */
+export async function namingTheKey<T>(
+  key: string | null,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (key === null || signal?.aborted !== true || error instanceof HoldfastAbortedError) throw error;
+    // What the server said meanwhile says more.
+    if (error instanceof HoldfastRefusal) throw error;
+    throw new HoldfastAbortedError(signal.reason, key);
+  }
+}
+
+async function exchanged(
+  request: WireRequest,
+  options: ExchangeOptions,
   { withinMs, signal }: Patience,
 ): Promise<WireAnswer> {
   const endsAtMs = performance.now() + withinMs;
@@ -85,7 +114,7 @@ async function attempted(
     ...(apiKey !== null && { Authorization: `Bearer ${apiKey}` }),
   });
   const unreachable = (reason: string, retryAfterMs: number | null = null, isPassing = true): Failed => ({
-    error: new HoldfastUnreachableError(url, reason, idempotencyKey),
+    error: new HoldfastUnreachableError(url, reason, idempotencyKey, retryAfterMs),
     isPassing,
     retryAfterMs,
   });
@@ -118,7 +147,7 @@ async function attempted(
   if (response.ok && isAnswer(parsed))
     return { status, body: parsed, isReplayed: headers.get("idempotency-replayed") === "true", retryAfterMs };
   if (isProblem(parsed)) {
-    const error = new HoldfastRefusal(parsed, idempotencyKey);
+    const error = new HoldfastRefusal(parsed, idempotencyKey, retryAfterMs);
     return { error, isPassing: parsed.retryable, retryAfterMs };
   }
   // A proxy in between: what it says of servers that are away, or of too many requests, passes.

@@ -1,6 +1,6 @@
 import { checkOptions } from "./checked-call";
 import { HoldfastNotSettledError } from "./client-errors";
-import type { Patience, WireAnswer } from "./exchange";
+import { namingTheKey, type Patience, type WireAnswer } from "./exchange";
 import { waitFor } from "./wait-for";
 
 const SHORTEST_PAUSE_MS = 100;
@@ -45,7 +45,8 @@ export class Movement<Answer> {
       const untilLastMs = lastAtMs - performance.now();
       // A timer may be over a moment early.
       if (untilLastMs < 1) throw new HoldfastNotSettledError(this.idempotencyKey, toldMs);
-      await waitFor(toldMs <= untilLastMs ? toldMs : Math.min(PACE_MS, untilLastMs), signal);
+      const waitMs = toldMs <= untilLastMs ? toldMs : Math.min(PACE_MS, untilLastMs);
+      await namingTheKey(this.idempotencyKey, signal, () => waitFor(waitMs, signal));
       answer = await this.repeat({ withinMs: endsAtMs - performance.now(), signal });
     }
     return answer === this.latest

@@ -12,10 +12,12 @@ export type { Patience } from "./interfaces/client/exchange";
 export { MemoryKeys, type KeyPlace } from "./interfaces/client/key-place";
 export { FileKeys } from "./interfaces/client/file-keys";
 export {
+  HoldfastAbortedError,
   HoldfastAnswerTooLargeError,
   HoldfastNotSettledError,
   HoldfastRefusal,
   HoldfastUnreachableError,
+  HoldfastUsageError,
   WebhookVerificationError,
 } from "./interfaces/client/client-errors";
 export {

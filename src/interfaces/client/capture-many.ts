@@ -1,6 +1,7 @@
+import { checkMembers, checkName, checkOptions } from "./checked-call";
+import { HoldfastUsageError } from "./client-errors";
 import type { CaptureItem, CaptureResult, CaptureResults, Captured, Problem } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
-import { assertMeant } from "./meant-amount";
 import { waitFor } from "./wait-for";
 import type { Wire } from "./wire";
 
@@ -9,6 +10,8 @@ export interface CaptureOrder {
   readonly name: string;
   readonly paymentId: string;
   readonly amount?: number;
+  /** If given, it must match the payment's currency. */
+  readonly currency?: string;
 }
 
 /**
@@ -29,9 +32,11 @@ const SHORTEST_PAUSE_MS = 200;
 export async function captureMany(
   wire: Wire,
   orders: readonly CaptureOrder[],
-  { withinMs = wire.withinMs, signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<readonly CaptureOutcome[]> {
-  orders.forEach(assertOrder);
+  checkOptions(options);
+  const { withinMs = wire.withinMs, signal } = options;
+  checkOrders(orders);
   const endsAtMs = performance.now() + withinMs;
   const items: Item[] = [];
   for (let first = 0; first < orders.length; first += KEYS_AT_ONCE)
@@ -71,18 +76,26 @@ interface Item {
   error: Error | null;
 }
 
-const MEMBERS: ReadonlySet<string> = new Set<keyof CaptureOrder>(["name", "paymentId", "amount"]);
-
-/** None is sent if one is not what it seems: without its amount, all of a payment is captured. */
-function assertOrder(order: CaptureOrder): void {
-  assertMeant(order);
-  const unknown = Object.keys(order).find((member) => !MEMBERS.has(member));
-  if (unknown !== undefined) throw new TypeError(`${unknown} of an order is not recognized`);
+/** All of them, before the first key is stored. */
+function checkOrders(orders: readonly CaptureOrder[]): void {
+  if (!Array.isArray(orders)) throw new HoldfastUsageError("invalid_body", "orders have to be a list");
+  for (const [n, order] of (orders as readonly CaptureOrder[]).entries()) {
+    checkMembers(order, `orders[${n}]`, ["name", "paymentId", "amount", "currency"]);
+    checkName(order.name);
+    const paymentId: unknown = order.paymentId;
+    if (typeof paymentId !== "string" || paymentId === "")
+      throw new HoldfastUsageError("invalid_body", `orders[${n}].paymentId is missing`);
+  }
 }
 
-async function itemOf(wire: Wire, { name, paymentId, amount }: CaptureOrder): Promise<Item> {
+async function itemOf(wire: Wire, { name, paymentId, amount, currency }: CaptureOrder): Promise<Item> {
   const idempotencyKey = await wire.keyOf(name);
-  const sent = { paymentId, idempotencyKey, ...(amount !== undefined && { amount }) };
+  const sent = {
+    paymentId,
+    idempotencyKey,
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
+  };
   return { sent, result: null, error: null };
 }
 

@@ -10,8 +10,10 @@ export class HoldfastRefusal extends Error {
     readonly problem: Problem,
     /** The key of the request, if it had one: the same request with it is the same movement. */
     readonly idempotencyKey: string | null,
+    /** When it is worth asking again, if the server said so. */
+    readonly retryAfterMs: number | null = null,
   ) {
-    super(`${problem.detail} (${problem.code})`);
+    super(`${problem.detail} (${problem.code})${partsOf(problem)}`);
     this.code = problem.code;
     this.status = problem.status;
   }
@@ -19,6 +21,29 @@ export class HoldfastRefusal extends Error {
   /** Whether the same call may succeed later. The client has repeated it already, as long as it was allowed to. */
   get isRetryable(): boolean {
     return this.problem.retryable;
+  }
+}
+
+/** Which parts of the request the server means. */
+function partsOf({ errors }: { readonly errors?: unknown }): string {
+  const listed: readonly unknown[] = Array.isArray(errors) ? errors : [];
+  const told = listed.flatMap((one) => {
+    const { pointer, parameter, detail } = (one ?? {}) as Readonly<Record<string, unknown>>;
+    const part = pointer ?? parameter;
+    return typeof part === "string" && typeof detail === "string" ? [`${part} ${detail}`.trim()] : [];
+  });
+  return told.length === 0 ? "" : `: ${told.join("; ")}`;
+}
+
+/** The call itself is a mistake. Nothing was sent, and no key was stored for it. */
+export class HoldfastUsageError extends TypeError {
+  override readonly name = "HoldfastUsageError";
+
+  constructor(
+    readonly code: "invalid_name" | "invalid_body" | "invalid_option",
+    message: string,
+  ) {
+    super(message);
   }
 }
 
@@ -31,11 +56,32 @@ export class HoldfastUnreachableError extends Error {
     url: string,
     reason: string,
     readonly idempotencyKey: string | null,
+    /** When it is worth asking again, if somebody in between said so. */
+    readonly retryAfterMs: number | null = null,
   ) {
     super(
       `no answer from Holdfast at ${url}: ${reason}` +
-        (idempotencyKey === null ? "" : "; the same call under the same name moves money at most once"),
+        (idempotencyKey === null
+          ? ""
+          : `; the same call under the same name (key ${idempotencyKey}) moves money at most once`),
     );
+  }
+}
+
+/** The caller's signal ended a call that moves money. It has the name of the signal's reason, such as AbortError. */
+export class HoldfastAbortedError extends Error {
+  readonly code = "aborted";
+
+  constructor(
+    reason: unknown,
+    readonly idempotencyKey: string,
+  ) {
+    super(
+      `the call was aborted by its signal, and may have been carried out; the same call under the same name (key ${idempotencyKey}) ` +
+        "moves money at most once",
+      { cause: reason },
+    );
+    this.name = reason instanceof Error ? reason.name : "AbortError";
   }
 }
 
@@ -73,7 +119,12 @@ export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
 
   constructor(
-    readonly code: "headers_missing" | "timestamp_out_of_tolerance" | "signature_mismatch" | "malformed_body",
+    readonly code:
+      | "body_not_raw"
+      | "headers_missing"
+      | "timestamp_out_of_tolerance"
+      | "signature_mismatch"
+      | "malformed_body",
     message: string,
   ) {
     super(message);

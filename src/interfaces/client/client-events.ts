@@ -1,3 +1,4 @@
+import { checkOptions, refusedOption } from "./checked-call";
 import type { EventFeed } from "./generated/schemas";
 import type { CallOptions } from "./holdfast-client";
 import type { Wire } from "./wire";
@@ -22,10 +23,11 @@ export class ClientEvents {
    * Page after page, for ever, until the signal says so. Store `nextCursor` in the transaction that works through a page:
    * whoever goes on from there has had each event at least once, in order.
    */
-  async *follow({ after, types, waitSeconds = WAIT_SECONDS, ...given }: FollowOptions = {}): AsyncGenerator<
-    EventFeed,
-    void
-  > {
+  async *follow(following: FollowOptions = {}): AsyncGenerator<EventFeed, void> {
+    checkOptions(following, ["after", "types", "waitSeconds"]);
+    const { after, types, waitSeconds = WAIT_SECONDS, ...given } = following;
+    if (!Number.isFinite(waitSeconds) || waitSeconds < 0)
+      throw refusedOption("waitSeconds has to be a number of seconds");
     // An answer without news comes only after the wait.
     const withinMs = Math.max(given.withinMs ?? this.wire.withinMs, waitSeconds * 2_000);
     const options = { ...given, withinMs };

@@ -11,9 +11,9 @@ import type {
 } from "./generated/schemas";
 import type { Patience } from "./exchange";
 import type { Operations } from "./generated/operations";
+import { checkMovement, checkOptions } from "./checked-call";
 import { captureMany, type CaptureOrder, type CaptureOutcome } from "./capture-many";
 import type { CallOptions } from "./holdfast-client";
-import { assertMeant } from "./meant-amount";
 import { Movement } from "./movement";
 import type { Input, Wire } from "./wire";
 
@@ -105,7 +105,8 @@ export class ClientPayments {
     input: Input<Id>,
     options: CallOptions = {},
   ): Promise<Movement<Operations[Id]["answer"]>> {
-    if ("body" in input) assertMeant(input.body);
+    checkOptions(options);
+    checkMovement((input as { readonly body: unknown }).body, "the body");
     const key = await this.wire.keyOf(name);
     const request = this.wire.request(operation, input, key);
     const answer = await this.wire.send(request, options);

@@ -1,5 +1,10 @@
-import { HoldfastAnswerTooLargeError, HoldfastRefusal, HoldfastUnreachableError } from "./client-errors";
-import type { Problem } from "./generated/schemas";
+import { isProblem } from "./answer-shape";
+import {
+  HoldfastAbortedError,
+  HoldfastAnswerTooLargeError,
+  HoldfastRefusal,
+  HoldfastUnreachableError,
+} from "./client-errors";
 import { textWithin } from "./text-within";
 import { LONGEST_TIMER_MS, waitFor } from "./wait-for";
 
@@ -9,8 +14,8 @@ export interface WireRequest {
   readonly url: string;
   readonly body: unknown;
   readonly idempotencyKey: string | null;
-  /** A member that each of its answers has; null: none in particular. */
-  readonly answers: "payment" | "results" | null;
+  /** Whether that is the body of an answer to it. */
+  readonly isAnswer: (body: unknown) => boolean;
   /** Whether sending it again does no more than sending it once. */
   readonly isRepeatable: boolean;
 }
@@ -47,6 +52,30 @@ const LONGEST_PAUSE_MS = 5_000;
 export async function exchange(
   request: WireRequest,
   options: ExchangeOptions,
+  patience: Patience,
+): Promise<WireAnswer> {
+  return namingTheKey(request.idempotencyKey, patience.signal, () => exchanged(request, options, patience));
+}
+
+/** Whoever ends a call that moves money has to know under which key it may have moved. */
+export async function namingTheKey<T>(
+  key: string | null,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (key === null || signal?.aborted !== true || error instanceof HoldfastAbortedError) throw error;
+    // What the server said meanwhile says more.
+    if (error instanceof HoldfastRefusal) throw error;
+    throw new HoldfastAbortedError(signal.reason, key);
+  }
+}
+
+async function exchanged(
+  request: WireRequest,
+  options: ExchangeOptions,
   { withinMs, signal }: Patience,
 ): Promise<WireAnswer> {
   const endsAtMs = performance.now() + withinMs;
@@ -68,7 +97,7 @@ interface Failed {
 }
 
 async function attempted(
-  { method, url, body, idempotencyKey, answers }: WireRequest,
+  { method, url, body, idempotencyKey, isAnswer }: WireRequest,
   { apiKey, fetch: send, answerWithinMs, answerLimitBytes }: ExchangeOptions,
   leftMs: number,
   signal: AbortSignal | undefined,
@@ -85,7 +114,7 @@ async function attempted(
     ...(apiKey !== null && { Authorization: `Bearer ${apiKey}` }),
   });
   const unreachable = (reason: string, retryAfterMs: number | null = null, isPassing = true): Failed => ({
-    error: new HoldfastUnreachableError(url, reason, idempotencyKey),
+    error: new HoldfastUnreachableError(url, reason, idempotencyKey, retryAfterMs),
     isPassing,
     retryAfterMs,
   });
@@ -115,10 +144,10 @@ async function attempted(
   const { status, headers } = response;
   const parsed = parsedJson(text);
   const retryAfterMs = retryAfter(headers);
-  if (response.ok && isAnswer(parsed, answers))
+  if (response.ok && isAnswer(parsed))
     return { status, body: parsed, isReplayed: headers.get("idempotency-replayed") === "true", retryAfterMs };
   if (isProblem(parsed)) {
-    const error = new HoldfastRefusal(parsed, idempotencyKey);
+    const error = new HoldfastRefusal(parsed, idempotencyKey, retryAfterMs);
     return { error, isPassing: parsed.retryable, retryAfterMs };
   }
   // A proxy in between: what it says of servers that are away, or of too many requests, passes.
@@ -147,23 +176,6 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isProblem(value: unknown): value is Problem {
-  const { status, code, detail, retryable } = (value ?? {}) as Record<string, unknown>;
-  return (
-    typeof status === "number" &&
-    typeof code === "string" &&
-    typeof detail === "string" &&
-    typeof retryable === "boolean"
-  );
-}
-
-/** Pages of networks and proxies answer with 200, too. */
-function isAnswer(value: unknown, needs: string | null): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const member = needs === null ? value : (value as Record<string, unknown>)[needs];
-  return typeof member === "object" && member !== null;
 }
 
 /** `fetch` hides what happened in the cause of its error. */

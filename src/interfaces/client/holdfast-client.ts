@@ -1,3 +1,4 @@
+import { checkKnown, checkMs, refusedOption } from "./checked-call";
 import { ClientEvents } from "./client-events";
 import { ClientPayments, type MovingOperation } from "./client-payments";
 import type { Operations } from "./generated/operations";
@@ -34,23 +35,12 @@ export class HoldfastClient {
   private readonly wire: Wire;
 
   constructor(url: string, options: HoldfastClientOptions) {
-    const { apiKey = null, answerLimitBytes = ANSWER_LIMIT_BYTES } = options;
-    // Said here, where it is not shown: a header that cannot be made would be told with its value.
-    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
-      throw new TypeError("apiKey is empty, or has characters that no API key has");
-    if (!Number.isSafeInteger(answerLimitBytes) || answerLimitBytes < 1)
-      throw new TypeError("answerLimitBytes has to be a whole number of bytes");
-    for (const name of ["withinMs", "answerWithinMs"] as const) {
-      const ms: unknown = options[name] ?? 1;
-      // Compared with what is none, no time would ever be over.
-      if (typeof ms !== "number" || !(ms > 0))
-        throw new TypeError(`${name} has to be a number of milliseconds`);
-    }
+    checkClientOptions(options);
     const exchanging = {
-      apiKey,
+      apiKey: options.apiKey ?? null,
       fetch: options.fetch ?? fetch,
       answerWithinMs: options.answerWithinMs ?? ANSWER_WITHIN_MS,
-      answerLimitBytes,
+      answerLimitBytes: options.answerLimitBytes ?? ANSWER_LIMIT_BYTES,
     };
     this.wire = new Wire(url, exchanging, options.keys, options.withinMs ?? WITHIN_MS);
     this.payments = new ClientPayments(this.wire);
@@ -65,4 +55,20 @@ export class HoldfastClient {
   ): Promise<Operations[Id]["answer"]> {
     return this.wire.call(operation, input, options);
   }
+}
+
+function checkClientOptions(options: HoldfastClientOptions): void {
+  checkKnown(options, ["apiKey", "keys", "withinMs", "answerWithinMs", "answerLimitBytes", "fetch"]);
+  const { keys, answerLimitBytes = 1, fetch: send } = options;
+  const apiKey: unknown = options.apiKey ?? null;
+  // Said here, where it is not shown: a header that cannot be made would be told with its value.
+  if (apiKey !== null && !(typeof apiKey === "string" && /^[\x21-\x7e]+$/.test(apiKey)))
+    throw refusedOption("apiKey is empty, or has characters that no API key has");
+  if (typeof (keys as Partial<KeyPlace> | undefined)?.keep !== "function")
+    throw refusedOption("keys is missing: the place where idempotency keys are kept, such as FileKeys");
+  if (!Number.isSafeInteger(answerLimitBytes) || answerLimitBytes < 1)
+    throw refusedOption("answerLimitBytes has to be a whole number of bytes");
+  if (send !== undefined && typeof send !== "function") throw refusedOption("fetch has to be a function");
+  checkMs("withinMs", options.withinMs);
+  checkMs("answerWithinMs", options.answerWithinMs);
 }

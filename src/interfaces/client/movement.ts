@@ -1,8 +1,13 @@
+import { checkOptions } from "./checked-call";
 import { HoldfastNotSettledError } from "./client-errors";
-import type { Patience, WireAnswer } from "./exchange";
+import { namingTheKey, type Patience, type WireAnswer } from "./exchange";
 import { waitFor } from "./wait-for";
 
 const SHORTEST_PAUSE_MS = 100;
+/** How often it asks when the server says to come back later than this wait lasts: the outcome may be known sooner. */
+const PACE_MS = 5_000;
+/** What is left for the answer to the last question, unless that would be most of the time. */
+const LAST_ANSWER_MS = 1_000;
 
 /** A movement of money that the server has taken. */
 export class Movement<Answer> {
@@ -25,19 +30,23 @@ export class Movement<Answer> {
   }
 
   /**
-   * Repeats the request with its key until the outcome is known, as often as the server asks for. Rejects with the refusal
-   * that the movement ended with, or with HoldfastNotSettledError when the time does not suffice.
+   * Repeats the request with its key until the outcome is known, as often as the server asks for, or every five seconds
+   * where that would be after the end, and once at the end. Rejects with the refusal that the movement ended with, or with
+   * HoldfastNotSettledError when the time does not suffice.
    */
-  async waitUntilSettled({ withinMs = this.defaultWithinMs, signal }: Partial<Patience> = {}): Promise<
-    Movement<Answer>
-  > {
+  async waitUntilSettled(options: Partial<Patience> = {}): Promise<Movement<Answer>> {
+    checkOptions(options);
+    const { withinMs = this.defaultWithinMs, signal } = options;
     const endsAtMs = performance.now() + withinMs;
+    const lastAtMs = endsAtMs - Math.min(LAST_ANSWER_MS, withinMs / 4);
     let answer = this.latest;
     while (answer.status === 202) {
-      const waitMs = Math.max(answer.retryAfterMs ?? 0, SHORTEST_PAUSE_MS);
-      const leftMs = endsAtMs - performance.now();
-      if (waitMs >= leftMs) throw new HoldfastNotSettledError(this.idempotencyKey, waitMs);
-      await waitFor(waitMs, signal);
+      const toldMs = Math.max(answer.retryAfterMs ?? 0, SHORTEST_PAUSE_MS);
+      const untilLastMs = lastAtMs - performance.now();
+      // A timer may be over a moment early.
+      if (untilLastMs < 1) throw new HoldfastNotSettledError(this.idempotencyKey, toldMs);
+      const waitMs = toldMs <= untilLastMs ? toldMs : Math.min(PACE_MS, untilLastMs);
+      await namingTheKey(this.idempotencyKey, signal, () => waitFor(waitMs, signal));
       answer = await this.repeat({ withinMs: endsAtMs - performance.now(), signal });
     }
     return answer === this.latest

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { types } from "node:util";
 import { WebhookVerificationError } from "./client-errors";
 import type { Event } from "./generated/schemas";
 
@@ -25,6 +26,13 @@ const FEWEST_BYTES = 16;
 
 /** The event of a delivery, if it was signed with the endpoint's secret a short time ago. Drop ids that you have had. */
 export function verifyWebhook(received: ReceivedWebhook, secrets: WebhookSecrets): Event {
+  const body: unknown = received.body;
+  // Whoever wrote it again would write other bytes.
+  if (typeof body !== "string" && !types.isUint8Array(body))
+    throw new WebhookVerificationError(
+      "body_not_raw",
+      "give the raw bytes that were received: this body was parsed already, or there is none",
+    );
   const id = header(received.headers, "webhook-id");
   const timestamp = header(received.headers, "webhook-timestamp");
   const signatures = header(received.headers, "webhook-signature");
@@ -41,40 +49,50 @@ export function verifyWebhook(received: ReceivedWebhook, secrets: WebhookSecrets
     );
 
   const given = signatures.split(" ").filter((one) => one.startsWith("v1,"));
-  const isGenuine = [secret].flat().some((one) => {
-    const expected = createHmac("sha256", keyOf(one))
-      .update(`${id}.${timestamp}.`)
-      .update(received.body)
-      .digest();
+  const secretsGiven: readonly unknown[] = [secret].flat();
+  const keys = secretsGiven.map(keyOf).filter((key) => key !== null);
+  if (keys.length === 0)
+    throw new TypeError("the secret of a webhook endpoint is whsec_ and 32 characters or more");
+  const isGenuine = keys.some((key) => {
+    const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
     return given.some((signature) => isSame(Buffer.from(signature.slice(3), "base64"), expected));
   });
-  if (!isGenuine)
-    throw new WebhookVerificationError("signature_mismatch", "no signature was made with this secret");
-  return eventOf(received.body);
+  if (isGenuine) return eventOf(body);
+  const untried = secretsGiven.length - keys.length;
+  throw new WebhookVerificationError(
+    "signature_mismatch",
+    "no signature was made with this secret" +
+      (untried === 0 ? "" : `; ${untried} of the secrets is not set or too short, and was not tried`),
+  );
 }
 
-/** Anybody can sign with a secret that is empty, as one is that was never set. */
-function keyOf(secret: string): Buffer {
+/** Null where it is none: anybody can sign with a secret that is empty, as one is that was never set. */
+function keyOf(secret: unknown): Buffer | null {
+  if (typeof secret !== "string") return null;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  if (key.length < FEWEST_BYTES)
-    throw new TypeError("the secret of a webhook endpoint is whsec_ and 32 characters or more");
-  return key;
+  return key.length < FEWEST_BYTES ? null : key;
 }
 
 function isSame(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function header(headers: ReceivedHeaders, name: string): string | null {
+function header(headers: ReceivedHeaders | null | undefined, name: string): string | null {
+  if (typeof headers !== "object" || headers === null) return null;
   if (typeof headers["get"] === "function") return headers["get"](name);
   const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[name];
   return typeof value === "string" ? value : (value?.[0] ?? null);
 }
 
 function eventOf(body: string | Uint8Array): Event {
+  let read: unknown;
   try {
-    return JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString("utf8")) as Event;
+    read = JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString("utf8"));
   } catch {
     throw new WebhookVerificationError("malformed_body", "the body is not JSON");
   }
+  const { id, type, data } = (read ?? {}) as Partial<Record<keyof Event, unknown>>;
+  if (typeof id !== "string" || typeof type !== "string" || typeof data !== "object" || data === null)
+    throw new WebhookVerificationError("malformed_body", "the body is no event");
+  return read as Event;
 }

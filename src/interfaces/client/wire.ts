@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { isAnswerTo } from "./answer-shape";
+import { checkName, checkOptions, refusedOption } from "./checked-call";
 import { exchange, type ExchangeOptions, type Patience, type WireAnswer, type WireRequest } from "./exchange";
 import { routes, type Operations } from "./generated/operations";
 import type { KeyPlace } from "./key-place";
@@ -17,14 +19,20 @@ export class Wire {
     /** For how long a call is repeated, unless it says otherwise. */
     readonly withinMs: number,
   ) {
-    const { href, username, password, search } = new URL(url);
-    if (username !== "" || password !== "" || search !== "")
-      throw new TypeError("the server's URL has no user, no password and no query: the key is apiKey");
+    const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
+    if (address === null || !["http:", "https:"].includes(address.protocol))
+      throw refusedOption("the server's address begins with http:// or https://");
+    const { href, username, password, search, hash } = address;
+    if (username !== "" || password !== "" || search !== "" || hash !== "")
+      throw refusedOption(
+        "the server's URL has no user, no password, no query and no fragment: the key is apiKey",
+      );
     this.base = href.replace(/\/$/, "");
   }
 
   /** The key of that name: stored, before anything is sent with it. */
   async keyOf(name: string): Promise<string> {
+    checkName(name);
     const key: unknown = await this.keys.keep(name, `hc-${randomUUID()}`);
     if (typeof key === "string" && key !== "") return key;
     throw new TypeError(`the place of keys gave no key for "${name}"`);
@@ -55,7 +63,7 @@ export class Wire {
       url: `${this.base}${filled}${search.size === 0 ? "" : `?${search.toString()}`}`,
       body,
       idempotencyKey,
-      answers: operation === "capturePayments" ? "results" : idempotencyKey === null ? null : "payment",
+      isAnswer: (answer) => isAnswerTo(operation, path, body, answer),
       isRepeatable: isRepeatable ?? (idempotencyKey !== null || method === "GET"),
     };
   }
@@ -69,6 +77,7 @@ export class Wire {
     input: Input<Id>,
     patience: Partial<Patience> = {},
   ): Promise<Operations[Id]["answer"]> {
+    checkOptions(patience);
     const { body } = await this.send(this.request(operation, input, null), patience);
     return body as Operations[Id]["answer"];
   }

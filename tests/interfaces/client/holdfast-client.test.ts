@@ -173,20 +173,13 @@ describe("a client of Holdfast", () => {
   test("sends nothing where an amount has no value, or an order of many has a member that means nothing", async () => {
     const id = await authorized();
     const before = proxy.seen.length;
-    const forgotten = "amount is undefined: leave it out for all of it";
-    await expect(shop.payments.capture("capture", id, { amount: undefined })).rejects.toThrow(forgotten);
-    await expect(shop.payments.refund("refund", id, { amount: undefined })).rejects.toThrow(forgotten);
-    await expect(shop.payments.capture("capture", id, { currency: undefined })).rejects.toThrow(
-      "currency is undefined: leave it out for the payment's own",
-    );
-    for (const [wrong, words] of [
-      [{ amount: undefined }, forgotten],
-      [{ amont: 5 }, "amont of an order is not recognized"],
-    ] as const) {
+    const refused = { code: "invalid_body" };
+    await expect(shop.payments.capture("capture", id, { amount: undefined })).rejects.toMatchObject(refused);
+    await expect(shop.payments.refund("refund", id, { amount: undefined })).rejects.toMatchObject(refused);
+    for (const wrong of [{ amount: undefined }, { amont: 5 }]) {
       const order = { name: "many", paymentId: id, ...wrong } as never;
-      await expect(
-        shop.payments.captureMany([{ name: "first", paymentId: id, amount: 500 }, order]),
-      ).rejects.toThrow(words);
+      const many = [{ name: "first", paymentId: id, amount: 500 }, order];
+      await expect(shop.payments.captureMany(many)).rejects.toMatchObject(refused);
     }
     expect(proxy.seen).toHaveLength(before);
     expect(await http.timesCaptured(id)).toBe(0);
@@ -295,7 +288,9 @@ describe("a client of Holdfast", () => {
           return Promise.resolve(new Response(streamOf(parts)));
         },
       });
-    expect(JSON.stringify({ payment: await limited(bytes.length).payments.show("p") })).toBe(payment);
+    expect(JSON.stringify({ payment: await limited(bytes.length).payments.show("pay \u20ac") })).toBe(
+      payment,
+    );
     await failureOf(limited(bytes.length - 1).payments.show("p"), HoldfastAnswerTooLargeError);
   });
 

@@ -52,6 +52,56 @@ describe("a webhook", () => {
     },
   );
 
+  test.each([{ id: "evt_1" }, null, undefined, 7, [1]])(
+    "that was parsed is refused in words: %j",
+    (parsed) => {
+      const given = { body: parsed as unknown as string, headers: headersBy(SECRET) };
+      expect(() => verifyWebhook(given, { secret: SECRET, now })).toThrow(
+        expect.objectContaining({
+          name: "WebhookVerificationError",
+          code: "body_not_raw",
+          message: expect.stringContaining("give the raw bytes"),
+        }),
+      );
+    },
+  );
+
+  test.each([undefined, null, "", "whsec_", "whsec_undefined"])(
+    "is verified by the secret that is one, beside one that is not set: %p",
+    (unset) => {
+      const odd = unset as string;
+      for (const secret of [
+        [odd, SECRET],
+        [SECRET, odd],
+      ]) {
+        const received = { body, headers: headersBy(SECRET) };
+        expect(verifyWebhook(received, { secret, now })).toMatchObject({ id: "evt_1" });
+        expect(() => verifyWebhook({ body, headers: headersBy(OTHER) }, { secret, now })).toThrow(
+          "1 of the secrets is not set or too short, and was not tried",
+        );
+      }
+    },
+  );
+
+  test.each([[[]], [[undefined, ""]], [undefined], [7]])(
+    "is verified with one secret at least: %p",
+    (given) => {
+      const secret = given as unknown as string[];
+      expect(() => verifyWebhook({ body, headers: headersBy(SECRET) }, { secret, now })).toThrow(
+        "the secret of a webhook endpoint is whsec_",
+      );
+    },
+  );
+
+  test.each(["null", "[]", "7", "{}", '{"id":"evt_1"}', '{"id":"evt_1","type":"a","data":null}'])(
+    "is none where what was signed is no event: %s",
+    (text) => expect(codeOf(headersBy(SECRET, text), text)).toBe("malformed_body"),
+  );
+
+  test("without any headers is refused", () => {
+    expect(codeOf(undefined as unknown as ReceivedHeaders)).toBe("headers_missing");
+  });
+
   test.each([-301, 301])("is refused %d seconds from now", (seconds) => {
     expect(codeOf(headersBy(SECRET), body, new Date(now.getTime() + seconds * 1_000))).toBe(
       "timestamp_out_of_tolerance",

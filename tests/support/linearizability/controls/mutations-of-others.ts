@@ -105,6 +105,10 @@ const ofKinds: Readonly<Record<KindOfHistory, Readonly<Record<string, Mutation>>
       );
       if (decision === undefined) return null;
       const { kind, amount } = decision.answer!.body.operation;
+      // It would be money whose move a person has claimed, and which the gateway shows late.
+      const overridden = (call: HttpCall) =>
+        bodyOf(call).overrideReason !== undefined && call.answer!.body.operation.kind === kind;
+      if (decisionOf(history, overridden) !== undefined) return null;
       return changed(history, history.findLast(isMoves), ({ status, body }) => ({
         status,
         body: { moves: [...body.moves, { kind, amount, gatewayKey: "another" }] },

@@ -74,11 +74,12 @@ export class PaymentQueries {
       .orderBy("o.position")
       .$castTo<JoinedRow>();
     this.find = new PreparedQuery((arg) => withOperations.where("p.id", "=", arg("id")));
-    // Asked of both tables: whatever the planner thinks of their sizes, it reads no others.
+    // Asked of both tables: whatever the planner thinks of their sizes, it reads no others. As subqueries: a planner that
+    // sees how many they are may make a new plan each time (ADR 0110).
     this.findAll = new PreparedQuery((arg) =>
       withOperations
-        .where(sql<SqlBool>`p.id = ANY (${arg("ids")}::text[])`)
-        .where(sql<SqlBool>`o.payment_id = ANY (${arg("ids")}::text[])`),
+        .where(sql<SqlBool>`p.id = ANY (ARRAY(SELECT unnest(${arg("ids")}::text[])))`)
+        .where(sql<SqlBool>`o.payment_id = ANY (ARRAY(SELECT unnest(${arg("ids")}::text[])))`),
     );
     this.byAuthorizeKey = new PreparedQuery((arg) =>
       db

@@ -16,10 +16,12 @@ const PAYMENTS = [
   "tests/contracts/payment-repositories/in-memory",
 ];
 const LOCKS = [
+  "hold",
   "leadership",
   "lease/l",
   "lease/h",
   "lease/protocol",
+  "lease/tenure",
   "line",
   "lock-bounds",
   "memory",
@@ -43,6 +45,7 @@ export const AREAS: readonly Area[] = [
     tests: [
       ...PAYMENTS,
       "tests/application/a",
+      "tests/application/use-cases",
       ...["capture-table", "events", "keys-and-merchants", "payment-life"].map(
         (part) => `tests/interfaces/http/${part}`,
       ),
@@ -93,6 +96,12 @@ export const AREAS: readonly Area[] = [
       "src/infrastructure/webhooks/guarded-lookup.ts",
       "src/infrastructure/webhooks/ip-address.ts",
       "src/infrastructure/webhooks/webhook-url.ts",
+      "src/interfaces/http/endpoints/mount.ts",
+      ...["authentication", "idempotency-key", "json-body", "return-url", "validation", "wire-values"].map(
+        (part) => `src/interfaces/http/requests/${part}.ts`,
+      ),
+      "src/interfaces/http/server/form-of-this-site.ts",
+      "src/interfaces/http/server/listening-rule.ts",
     ],
     tests: [
       "tests/infrastructure/configuration",
@@ -101,6 +110,9 @@ export const AREAS: readonly Area[] = [
       "tests/infrastructure/webhooks",
       "tests/contracts/payment-repositories/in-memory",
       "tests/contracts/payment-repositories/sqlite",
+      ...["keys-and-merchants", "large-bodies", "nonsense", "requests", "routes"].map(
+        (part) => `tests/interfaces/http/${part}`,
+      ),
     ],
   },
 ];

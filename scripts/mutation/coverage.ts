@@ -10,11 +10,10 @@ interface CoveredBy {
 
 /** Tests that take longer are for the storms and the simulators: a mutant is not tried against them. */
 const MOST_FILE_MS = 240_000;
-/** What all tests of one mutant may take, the quick ones first. */
-const MOST_MUTANT_MS = 20_000;
 /** Loading the program for a file. */
 const LOAD_MS = 150;
-const LEAST_LIMIT_MS = 8_000;
+/** Where it is too short, for the machine is busy, the same test without the mutant shows it. */
+const LEAST_LIMIT_MS = 3_000;
 
 /** Which tests come to which mutant, and how long they take. */
 export class Coverage {
@@ -23,7 +22,11 @@ export class Coverage {
   /** How often a test file has found a mutant of a source. */
   private readonly finds = new Map<string, number>();
 
-  constructor(private readonly remembered: Remembered<Answer<Recorded>>) {}
+  /** `mostMs`: what all tests of one mutant may take, the quick ones first. */
+  constructor(
+    private readonly remembered: Remembered<Answer<Recorded>>,
+    private readonly mostMs: number,
+  ) {}
 
   async record(worker: JestWorker, file: string): Promise<void> {
     const answer = await this.remembered.of(
@@ -55,7 +58,7 @@ export class Coverage {
     const runs: CoveredBy[] = [];
     let estimateMs = 0;
     for (const covered of sorted) {
-      if (runs.length > 0 && estimateMs + covered.estimateMs > MOST_MUTANT_MS) continue;
+      if (runs.length > 0 && estimateMs + covered.estimateMs > this.mostMs) continue;
       runs.push(covered);
       estimateMs += covered.estimateMs;
     }

@@ -52,6 +52,7 @@ class MutantsRunner {
     for (const { file, tests, limitMs } of runs) {
       const mutants = globalThis.holdfastMutants;
       mutants.begin({ mutant, tests, limitMs, records });
+      process.send({ begins: file });
       const begun = performance.now();
       this.failed = false;
       await this.runner.runTests([files.get(file)], watcher, { serial: true });
@@ -67,6 +68,9 @@ class MutantsRunner {
 /** What the switches in the program ask, and where the environment tells which test runs. */
 class Mutants {
   on = 0;
+  /** The program's modules as they are without any mutant; undefined while each test file gets its own. */
+  kept = undefined;
+  clean = new Map();
 
   begin({ mutant, tests, limitMs, records }) {
     Object.assign(this, {
@@ -77,6 +81,7 @@ class Mutants {
       failedTest: undefined,
       tooSlow: false,
     });
+    this.kept = tests === undefined ? undefined : this.clean;
     this.chosen = tests && new Set(tests);
     this.recorded = records ? new Map() : undefined;
     this.tookMs = [];
@@ -105,7 +110,10 @@ class Mutants {
       this.index += 1;
       const isChosen = this.chosen === undefined || this.chosen.has(this.index);
       if (!isChosen || this.failedTest !== undefined) event.test.mode = "skip";
-      else if (this.limitMs !== undefined) event.test.timeout = this.limitMs;
+      else if (this.limitMs !== undefined) {
+        event.test.timeout = this.limitMs;
+        process.send({ test: this.index, limitMs: this.limitMs });
+      }
       this.current = this.index;
       this.begunAt = performance.now();
     } else if (event.name === "test_skip" || event.name === "test_todo") {

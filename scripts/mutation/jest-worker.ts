@@ -26,9 +26,23 @@ export interface Tried {
 
 export type Answer<A> = A | "did not answer";
 
+/** Said before each file, and before each test that has a limit: one that never lets go of the process says nothing more. */
+type Sign = { readonly begins: string } | { readonly test: number; readonly limitMs: number };
+
+/** For the limit of a test to be noticed in the process itself, and for a file to be loaded. */
+const GRACE_MS = 10_000;
+
+const running = new Set<JestWorker>();
+
+export function stopAllWorkers(): void {
+  for (const worker of running) worker.stop();
+}
+
 /** A process with Jest in it, which is started when it is needed, and again after it had to be stopped. */
 export class JestWorker {
   private child: ChildProcess | undefined;
+  /** The file that it ran last. */
+  lastFile: string | undefined;
 
   constructor(
     private readonly sandbox: string,
@@ -47,19 +61,29 @@ export class JestWorker {
   stop(): void {
     this.child?.kill("SIGKILL");
     this.child = undefined;
+    running.delete(this);
   }
 
   private async ask<A>(order: object, limitMs: number): Promise<Answer<A>> {
+    running.add(this);
     const child = (this.child ??= await this.start());
     return new Promise((resolve) => {
+      const endsMs = Date.now() + limitMs;
       const end = (answer: Answer<A>): void => {
         clearTimeout(timer);
         child.removeAllListeners("message").removeAllListeners("exit");
         if (answer === "did not answer") this.stop();
         resolve(answer);
       };
-      const timer = setTimeout(() => end("did not answer"), limitMs);
-      child.once("message", (answer) => end(answer as A));
+      let timer = setTimeout(() => end("did not answer"), limitMs);
+      child.on("message", (said: Sign | A) => {
+        if (typeof said !== "object" || said === null) return;
+        if ("begins" in said) this.lastFile = said.begins;
+        else if (!("test" in said && "limitMs" in said)) return end(said);
+        const mostMs = "limitMs" in said ? said.limitMs + GRACE_MS : limitMs;
+        clearTimeout(timer);
+        timer = setTimeout(() => end("did not answer"), Math.min(mostMs, endsMs - Date.now()));
+      });
       child.once("exit", () => end("did not answer"));
       child.send(order);
     });

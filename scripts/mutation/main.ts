@@ -1,15 +1,17 @@
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { AREAS } from "./areas";
-import { compilerOf } from "./compiles";
+import { refusedByCompiler } from "./compiles";
 import { findEqual, nameOf, type EqualMutant } from "./equal-mutants";
 import equalMutants from "./equal.json";
+import { stopAllWorkers } from "./jest-worker";
 import { isMissed, missedOf, tableOf, type AreaMutant, type Judged } from "./report";
 import { makeSandbox } from "./sandbox";
+import type { Mutant } from "./switch-mutants";
 import { tryMutants } from "./try-mutants";
 
-// npm run mutation [-- --all] [--area lease] [--file last-renewal] [--tests tests/application] [--percent 8] [--seed 2] [--minutes 30] [--jobs 2] [--json out.json]
+// npm run mutation [-- --all] [--area lease] [--file last-renewal] [--tests tests/application] [--percent 8] [--seed 2] [--minutes 30] [--seconds 20] [--jobs 2] [--json out.json] [--again out.json]
 // Which mistakes in the sources no test would notice: see "Mutation" in docs/proof.md and docs/adr/0124.
 
 const root = join(__dirname, "../..");
@@ -24,13 +26,22 @@ async function main(): Promise<boolean> {
       percent: { type: "string", default: "10" },
       seed: { type: "string", default: "1" },
       minutes: { type: "string", default: "30" },
+      seconds: { type: "string", default: "20" },
       jobs: { type: "string", default: "2" },
       json: { type: "string" },
+      again: { type: "string" },
     },
   });
   const areas = AREAS.filter(({ name }) => values.area.includes(name));
   const untilMs = values.all ? Infinity : Date.now() + Number(values.minutes) * 60_000;
   const sandbox = makeSandbox(root, AREAS);
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      // A worker whose mutant never lets go of it would not notice that nobody asks any more.
+      stopAllWorkers();
+      sandbox.remove();
+      process.exit(1);
+    });
   try {
     const { equal, unmatched } = findEqual(sandbox.mutants, equalMutants as EqualMutant[]);
     for (const { file, line, mutant } of unmatched)
@@ -41,17 +52,25 @@ async function main(): Promise<boolean> {
       ({ area, file }) => areas.some(({ name }) => name === area) && file.includes(values.file),
     );
     const percent = values.all ? 100 : Number(values.percent);
-    const chosen = sampleOf(mutants, percent, Number(values.seed));
+    const chosen =
+      values.again === undefined
+        ? sampleOf(mutants, percent, Number(values.seed))
+        : missedBefore(mutants, values.again);
     console.log(`${chosen.length} of ${mutants.length} mutants, seed ${values.seed}`);
     const files = testFilesOf(sandbox.folder, values.tests ?? areas.flatMap(({ tests }) => tests));
-    const limits = { jobs: Number(values.jobs), untilMs };
+    const limits = { jobs: Number(values.jobs), untilMs, mostMs: Number(values.seconds) * 1_000 };
     const verdicts = await tryMutants(sandbox.folder, files, chosen, limits, (text) => console.log(text));
 
-    const compiles = compilerOf(root);
+    const isOpen = ({ outcome }: (typeof verdicts)[number]): boolean =>
+      outcome === "survived" || outcome === "no test";
+    const open = verdicts.filter((verdict) => isOpen(verdict) && !equal.has(verdict.mutant.id));
+    const refused = refusedByCompiler(
+      root,
+      open.map(({ mutant }) => mutant),
+    );
     const judged = verdicts.map((verdict): Judged => {
-      const isEqual = equal.has(verdict.mutant.id);
-      const isOpen = verdict.outcome === "survived" || verdict.outcome === "no test";
-      return { verdict, isEqual, isRefused: isOpen && !isEqual && !compiles(verdict.mutant) };
+      const { id } = verdict.mutant;
+      return { verdict, isEqual: equal.has(id), isRefused: refused.has(id) };
     });
     const wrong = judged.filter(({ isEqual, verdict: { outcome } }) => isEqual && outcome === "found");
     console.log(`\n${missedOf(judged)}\n\n${tableOf(mutants, judged)}`);
@@ -84,6 +103,14 @@ function sampleOf(mutants: readonly AreaMutant[], percent: number, seed: number)
     .sort((a, b) => a.rank - b.rank)
     .slice(0, Math.ceil((mutants.length * percent) / 100))
     .map(({ mutant }) => mutant);
+}
+
+/** Those that another run has missed and written down with `--json`: has a new test found them? */
+function missedBefore(mutants: readonly AreaMutant[], path: string): readonly AreaMutant[] {
+  const missed = JSON.parse(readFileSync(path, "utf8")) as readonly Judged[];
+  const keyOf = (mutant: Mutant): string => `${mutant.file}\n${mutant.lineText}\n${nameOf(mutant)}`;
+  const keys = new Set(missed.map(({ verdict: { mutant } }) => keyOf(mutant)));
+  return mutants.filter((mutant) => keys.has(keyOf(mutant)));
 }
 
 function testFilesOf(folder: string, wanted: readonly string[]): readonly string[] {

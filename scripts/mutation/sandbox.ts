@@ -57,7 +57,7 @@ export function makeSandbox(root: string, areas: readonly Area[]): Sandbox {
     testMatch: ["**/*.test.ts"],
     runner: join(scripts, "jest-runner.cjs"),
     testEnvironment: join(scripts, "jest-environment.cjs"),
-    runtime: join(folder, "tests/support/jest/runtime.cjs"),
+    runtime: join(scripts, "jest-runtime.cjs"),
     globalSetup: join(folder, "tests/support/jest/global-setup.ts"),
     setupFiles: [join(folder, "tests/support/jest/forget-async-storages.ts")],
     transform: { "\\.ts$": join(scripts, "jest-transform.cjs") },

@@ -94,6 +94,7 @@ function canBeWrapped(node: ts.Expression): boolean {
   if (ts.isBinaryExpression(parent) && parent.left === node && isAssignment(parent)) return false;
   if (ts.isDeleteExpression(parent) || ts.isExpressionWithTypeArguments(parent)) return false;
   if ("name" in parent && parent.name === node) return false;
+  if (ts.isBindingElement(parent) && parent.propertyName === node) return false;
   if (
     ts.isCallExpression(parent) &&
     ["require", "Symbol.for", "import"].includes(parent.expression.getText())

@@ -15,6 +15,8 @@ export interface Verdict<M extends Mutant> {
 interface Limits {
   readonly jobs: number;
   readonly untilMs: number;
+  /** For all tests of one mutant. */
+  readonly mostMs: number;
 }
 
 /** After so many mutants, the tests that found them have to pass without any: a mutant may have left something behind. */
@@ -25,11 +27,11 @@ export async function tryMutants<M extends Mutant>(
   sandbox: string,
   files: readonly string[],
   mutants: readonly M[],
-  { jobs, untilMs }: Limits,
+  { jobs, untilMs, mostMs }: Limits,
   tell: (text: string) => void,
 ): Promise<readonly Verdict<M>[]> {
   const begunMs = Date.now();
-  const coverage = new Coverage(new Remembered(sandbox));
+  const coverage = new Coverage(new Remembered(sandbox), mostMs);
   const toRecord = [...files];
   const workers = Array.from({ length: jobs }, () => new JestWorker(sandbox, files));
   await Promise.all(
@@ -53,10 +55,12 @@ export async function tryMutants<M extends Mutant>(
       control = new Map();
     };
     const check = async (): Promise<void> => {
-      const runs = [...control.values()].slice(-6);
+      // Whether they are quick is not the question.
+      const runs = [...control.values()].slice(-6).map((run) => ({ ...run, limitMs: 60_000 }));
       const answer = runs.length === 0 ? {} : await worker.try(0, runs, 300_000);
       if (answer === "did not answer" || answer.killedBy !== undefined) {
-        tell(`tried again, for a control without a mutant failed: ${window.length} mutants`);
+        const failed = answer === "did not answer" ? answer : `${answer.killedBy}: ${answer.test ?? ""}`;
+        tell(`tried again, for a control without a mutant failed: ${window.length} mutants (${failed})`);
         worker.stop();
         for (const { id } of window) verdicts.delete(id);
         for (const mutant of window)
@@ -74,7 +78,10 @@ export async function tryMutants<M extends Mutant>(
       if (runs.length === 0) return { mutant, outcome: "no test" };
       const limitMs = 30_000 + 4 * estimateMs;
       const answer = await worker.try(mutant.id, runs, limitMs);
-      if (answer === "did not answer") return tooSlow(mutant, runs, limitMs);
+      if (answer === "did not answer") {
+        const at = runs.filter(({ file }) => file === worker.lastFile);
+        return tooSlow(mutant, at.length === 0 ? runs : at, limitMs);
+      }
       const { killedBy: by, slow } = answer;
       if (by === undefined) return { mutant, outcome: "survived" };
       coverage.noteFind(mutant.file, by);

@@ -8,8 +8,8 @@ import { FakeLockServer } from "../../support/fakes/fake-lock-backend";
 import { Gate, settled } from "../../support/fakes/gate";
 import { size } from "../../support/test-size";
 
-const CANCELLED = size(100_000, 20_000);
-const SERVED = size(10_000, 2_000);
+const CANCELLED = size(100_000, 5_000);
+const SERVED = size(10_000, 1_000);
 
 /** Real time, and a count of the timers that nobody has cancelled. */
 class CountingClock implements LockClock {
@@ -63,8 +63,8 @@ async function nothingIsLeft({ locks, clock, leftAtBackend }: Subject): Promise<
 }
 
 describe.each([
-  { name: "MemoryLockProvider", open: inMemory, ids: size(1_000_000, 100_000) },
-  { name: "LinedLockProvider", open: lined, ids: size(50_000, 10_000) },
+  { name: "MemoryLockProvider", open: inMemory, ids: size(1_000_000, 20_000) },
+  { name: "LinedLockProvider", open: lined, ids: size(50_000, 3_000) },
 ])("$name keeps nothing", ({ open, ids }) => {
   it(`of ${ids.toLocaleString("en")} ids`, async () => {
     const subject = open();

@@ -1,3 +1,4 @@
+import { refusalOfAddress } from "../../../src/infrastructure/webhooks/address-rules";
 import { webhookUrl } from "../../../src/infrastructure/webhooks/webhook-url";
 
 const CLOSED = { http: false, private: false };
@@ -76,4 +77,25 @@ describe("the URL of a webhook endpoint", () => {
     expect(webhookUrl("http://hooks.example.com/", { http: true, private: false }).protocol).toBe("http:");
     expect(() => webhookUrl("ftp://hooks.example.com/", { http: true, private: false })).toThrow();
   });
+});
+
+test("a URL of a webhook without a host is refused with how it is written", () => {
+  for (const url of ["https:hooks.example.com", "https://hooks.example.com\\in"])
+    expect(() => webhookUrl(url, CLOSED)).toThrow(
+      "The URL has no host behind https://, or a backslash in it: write it as https://host/path.",
+    );
+});
+
+test("an address that is refused is named for what it is, also where it leads to another one", () => {
+  const named = (address: string, isPrivate = false) =>
+    refusalOfAddress(address, { http: false, private: isPrivate });
+  expect(named("::1")).toBe("an address of this host");
+  expect(named("::ffff:10.0.0.1")).toBe("a mapped or translated address");
+  expect(named("fd00::1")).toBe("a private, link-local, multicast or reserved address");
+  expect(named("100.64.0.1")).toBe("an address of a carrier's own network");
+  expect(named("192.0.0.1")).toBe("a reserved address");
+  expect(named("224.0.0.1")).toBe("a multicast address");
+  // Teredo has the address of the other side turned over, bit by bit.
+  expect(named("2001:0:0:0:0:0:5601:5601", true)).toBe("an address of a cloud's metadata service");
+  expect(named("2001:0:0:0:0:0:a9fe:a9fe", true)).toBeNull();
 });

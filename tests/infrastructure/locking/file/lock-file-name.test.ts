@@ -3,9 +3,10 @@ import {
   decodeLockName,
   encodeLockName,
 } from "../../../../src/infrastructure/locking/file/on-disk/lock-file-name";
+import { anyText } from "../../../support/fakes/any-text";
 
 const anyId = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 120 }),
+  anyText(120),
   fc
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
     .map((units) => String.fromCharCode(...units)),

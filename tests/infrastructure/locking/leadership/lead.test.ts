@@ -1,3 +1,4 @@
+import type { LockOptions, LockProvider } from "../../../../src/application/ports/lock-provider";
 import { lead, type LeadOptions } from "../../../../src/infrastructure/locking/leadership/lead";
 import type { Leadership } from "../../../../src/infrastructure/locking/leadership/leadership";
 import { LeaseLockProvider } from "../../../../src/infrastructure/locking/lease/lease-lock-provider";
@@ -251,6 +252,44 @@ describe("lead", () => {
     let inside = 0;
     await lead(locks, ID, () => locks.withLock("another", () => void (inside += 1)));
     expect(inside).toBe(1);
+  });
+
+  it("a candidate asks for its lock with the scope, the purpose, the observer and the signal that it was given, and with no others", async () => {
+    const memory = new MemoryLockProvider();
+    const asked: (LockOptions | undefined)[] = [];
+    const locks: LockProvider = {
+      withLock: (id, section, options) => {
+        asked.push(options);
+        return memory.withLock(id, section, options);
+      },
+    };
+    const { signal } = new AbortController();
+    const given = { scope: "task", purpose: "reports", observer: { notify: () => {} }, signal } as const;
+    await lead(locks, ID, () => {}, given);
+    await lead(locks, ID, () => {});
+    const always = { timeout: "infinite", release: "await" } as const;
+    expect(asked).toEqual([{ ...given, ...always }, always]);
+    expect(Object.keys(asked[1]!).sort()).toEqual(["release", "timeout"]);
+  });
+
+  it("a candidate whose last leadership was long comes back after the shortest pause", async () => {
+    const pauses: number[] = [];
+    let isIll = true;
+    const leading = stand("one", {
+      isHealthy: () => !isIll,
+      onChange: (change) => void (change.is === "pausing" && pauses.push(change.forMs)),
+    });
+    await leases.clock.advance(10_000);
+    const before = pauses.length;
+    isIll = false;
+    await leases.clock.advance(100_000);
+    isIll = true;
+    await leases.clock.advance(10_000);
+    expect(log).toEqual(["one begins", expect.stringMatching(/^one: /)]);
+    expect(pauses[before]).toBe(750);
+    stop.abort();
+    await leases.clock.advance(60_000);
+    await leading;
   });
 
   it("times that are none are refused", async () => {

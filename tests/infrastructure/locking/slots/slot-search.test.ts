@@ -270,3 +270,114 @@ describe("the number of permits", () => {
     });
   });
 });
+
+describe("who is told of whom", () => {
+  test("a caller who does not get a slot in time is told who has one", async () => {
+    const leave = await strangersInside(2);
+    for (const timeout of [0, 500]) {
+      const refused = locks
+        .withLock("a", () => "in", { permits: 2, timeout })
+        .catch((error: unknown) => error);
+      await clock.advance(500);
+      expect(await refused).toMatchObject({ code: "lock_timeout", holder: { ownerId: "stranger:1" } });
+    }
+    for (const one of leave) await one();
+  });
+
+  test("strangers who are met one after the other in a slot are not taken for one who stays and counts otherwise", async () => {
+    const leave = await strangersInside(2);
+    let met = 0;
+    backend.beforeAttempt = () => {
+      const held = server.held.get("a#1")!;
+      server.held.set("a#1", { ...held, holder: { ownerId: `stranger ${(met += 1)}` } });
+    };
+    const refused = locks.withLock("a", () => "in", { permits: 3, timeout: 0 });
+    await expect(refused).rejects.toBeInstanceOf(LockTimeoutError);
+    backend.beforeAttempt = () => {};
+    for (const one of leave) await one();
+  });
+
+  test("a waiter in front keeps its line, and its number, when the last holder of this process leaves", async () => {
+    const [inside, asking] = [new Gate(), new Gate()];
+    const holding = locks.withLock("a", () => inside.passed, { permits: 1, timeout: 60_000 });
+    await settled();
+    backend.beforeAttempt = () => asking.passed;
+    const waiting = locks.withLock("a", () => "in", { permits: 1, timeout: 60_000 });
+    await settled();
+    inside.open();
+    await holding;
+    await settled();
+    expect(locks.queues()).toMatchObject([{ resourceId: "a" }]);
+    await expect(locks.withLock("a", () => "in", { permits: 2 })).rejects.toBeInstanceOf(LockPermitsError);
+    asking.open();
+    await clock.advance(5_000);
+    expect(await waiting).toBe("in");
+  });
+
+  test("a caller with another number is told of it at once, where another one waits behind a question of one who gave up", async () => {
+    const leave = await strangersInside(2);
+    const gate = new Gate();
+    backend.beforeAttempt = () => gate.passed;
+    const gaveUp = locks
+      .withLock("a", () => "in", { permits: 2, timeout: 50 })
+      .catch((error: unknown) => error);
+    await clock.advance(50);
+    await gaveUp;
+    const waiting = locks.withLock("a", () => "in", { permits: 2, timeout: 60_000 });
+    let told: unknown;
+    void locks.withLock("a", () => "in", { permits: 3 }).catch((error: unknown) => (told = error));
+    await settled();
+    expect(told).toBeInstanceOf(LockPermitsError);
+    gate.open();
+    for (const one of leave) await one();
+    await clock.advance(5_000);
+    expect(await waiting).toBe("in");
+  });
+});
+
+test("a process does not ask for the slots that it has, and asks for them again when they were left", async () => {
+  const gate = new Gate();
+  const first = locks.withLock("a", ({ slot }) => gate.passed.then(() => slot), { permits: 2 });
+  await settled();
+  const before = backend.attempts.length;
+  expect(await locks.withLock("a", ({ slot }) => slot, { permits: 2 })).toBe(2);
+  expect(backend.attempts.slice(before).map(({ resourceId }) => resourceId)).toEqual(["a#2"]);
+  gate.open();
+  expect(await first).toBe(1);
+  await settled();
+  expect(await locks.withLock("a", () => backend.attempts.at(-1)?.resourceId, { permits: 2 })).toMatch(
+    /^a#[12]$/,
+  );
+});
+
+test("a wait is over when its time is, however much of it was spent behind callers of this process", async () => {
+  const gate = new Gate();
+  const holding = locks.withLock("a", () => gate.passed);
+  await settled();
+  let ended: unknown;
+  void locks.withLock("a", () => "in", { timeout: 5_000 }).catch((error: unknown) => (ended = error));
+  await clock.advance(3_000);
+  gate.open();
+  backend.beforeAttempt = () => {
+    if (!server.held.has("a")) server.held.set("a", { ...other, lost: new AbortController() });
+  };
+  const other = { ownerId: "stranger", holder: { ownerId: "stranger" } };
+  await holding;
+  await clock.advance(1_900);
+  expect(ended).toBeUndefined();
+  await clock.advance(100);
+  expect(ended).toMatchObject({ code: "lock_timeout", waitedMs: 5_000, holder: { ownerId: "stranger" } });
+  server.held.delete("a");
+});
+
+test("a waiter whom another process is in front of goes on waiting, and gets in after it", async () => {
+  const stranger = server.backend("stranger");
+  const holder = await stranger.attempt("a", { mayWait: false });
+  server.waiters.set("a", "another");
+  const waiting = locks.withLock("a", () => "in", { timeout: 60_000 });
+  await clock.advance(5_000);
+  server.waiters.delete("a");
+  if (holder.kind === "acquired") await holder.tenure.release();
+  await clock.advance(5_000);
+  expect(await waiting).toBe("in");
+});

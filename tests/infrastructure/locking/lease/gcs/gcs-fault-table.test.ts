@@ -8,7 +8,7 @@ import type { Only, Operation } from "../../../../support/gcs-stand-in/fault-pla
 import { faults } from "../../../../support/gcs-stand-in/faults";
 import { GcsStandIn } from "../../../../support/gcs-stand-in/gcs-stand-in";
 import { Stalls } from "../../../../support/stalls";
-import { sample } from "../../../../support/test-size";
+import { size } from "../../../../support/test-size";
 
 jest.setTimeout(120_000);
 
@@ -28,6 +28,22 @@ const requests: Record<string, [Operation, Only]> = {
   "the last release": ["object.insert", { body: /"ownerId":null.*"waitingOwnerId":null/ }],
 };
 
+interface Misfortune {
+  readonly fault: string;
+  readonly request: string;
+}
+
+const everyPair = Object.keys(requests).map((request): [string, readonly Misfortune[]] => [
+  request,
+  Object.keys(faults).map((fault) => ({ fault, request })),
+]);
+
+/** Each fault at one request, and each request with a fault; what is applied without an answer is a write. */
+function somePairs(): readonly Misfortune[] {
+  const names = Object.keys(requests);
+  return Object.keys(faults).map((fault, n) => ({ fault, request: names[(n + 3) % names.length]! }));
+}
+
 interface Outcome {
   readonly flaws: readonly string[];
   /** What the process still had open when everything was closed. */
@@ -36,15 +52,15 @@ interface Outcome {
   readonly lingeredMs: number;
 }
 
-/** A process that lives through each fault in a bucket of its own. */
-async function liveThrough(request: string): Promise<Outcome> {
-  const [operation, only] = requests[request]!;
+/** A process that lives through each misfortune in a bucket of its own. */
+async function liveThrough(misfortunes: readonly Misfortune[]): Promise<Outcome> {
   const stalls = new Stalls();
   const standIns = new Map<string, GcsStandIn>();
-  for (const [name, fault] of Object.entries(faults)) {
+  for (const { fault, request } of misfortunes) {
+    const [operation, only] = requests[request]!;
     const standIn = await GcsStandIn.start({ buckets: ["locks"] });
-    standIn.faults.next(operation, fault, only);
-    standIns.set(name, standIn);
+    standIn.faults.next(operation, faults[fault]!, only);
+    standIns.set(`${request} ${fault}`, standIn);
   }
   const worlds = [...standIns].map(([name, { url }]) => ({ name, url }));
   const { file, args } = typescriptChild("gcs-cycle-child.ts", JSON.stringify(worlds));
@@ -91,9 +107,9 @@ function isFree(standIn: GcsStandIn): boolean {
   return ownerId === null && (waitingOwnerId ?? null) === null;
 }
 
-describe.each(sample(Object.keys(requests), 2))("of a cycle, %s", (request) => {
+describe.each(size(everyPair, [["each request", somePairs()]]))("of a cycle, %s", (_which, misfortunes) => {
   test("may go wrong in every way: nobody is told a loss, nobody stays, and no call and no process outlives its budget", async () => {
-    const { flaws, left, openSockets, lingeredMs } = await liveThrough(request);
+    const { flaws, left, openSockets, lingeredMs } = await liveThrough(misfortunes);
     expect(flaws).toEqual([]);
     expect([left, openSockets]).toEqual([[], 0]);
     expect(lingeredMs).toBeLessThan(LATE_MS);

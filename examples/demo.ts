@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Picture } from "./demo/picture";
 
-const CALLERS = 200;
-const [, , program = join(__dirname, "..", "dist", "holdfast.js")] = process.argv;
+const [, , program = join(__dirname, "..", "dist", "holdfast.js"), callers = "200"] = process.argv;
+const CALLERS = Number(callers);
 const picture = new Picture(process.stdout, process.env);
 
 void main();

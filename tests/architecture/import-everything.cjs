@@ -1,9 +1,11 @@
-// Run as a process of its own: requires each file that is named, and tells on file descriptor 3 what that changed.
+// Run as a process of its own: for each group of files, requires each one that is named, with nothing loaded that an earlier
+// group needed, and tells on file descriptor 3 what that changed, and what was loaded.
 const { writeSync } = require("node:fs");
 require("esbuild-register");
 require("./planted-project.ts"); // the compiler's own process and pipes are there before anything is compared
 
-const files = JSON.parse(process.argv[2]);
+const groups = JSON.parse(process.argv[2]);
+const before = new Set(Object.keys(require.cache));
 
 /** Libraries (zod, tslib, core-js) mark the global object for other copies of themselves; that has no effect on us. */
 function isNoLibraryMark(name) {
@@ -25,12 +27,18 @@ function surroundings() {
   };
 }
 
-const effects = [];
-for (const file of files) {
-  const before = surroundings();
-  require(file);
-  const after = surroundings();
-  for (const what of Object.keys(before))
-    if (before[what] !== after[what]) effects.push({ file, what, before: before[what], after: after[what] });
+function imported(files) {
+  for (const path of Object.keys(require.cache)) if (!before.has(path)) delete require.cache[path];
+  const effects = [];
+  let was = surroundings();
+  for (const file of files) {
+    require(file);
+    const is = surroundings();
+    for (const what of Object.keys(was))
+      if (was[what] !== is[what]) effects.push({ file, what, before: was[what], after: is[what] });
+    was = is;
+  }
+  return { effects, loaded: Object.keys(require.cache) };
 }
-writeSync(3, JSON.stringify({ effects, loaded: Object.keys(require.cache) }));
+
+writeSync(3, JSON.stringify(groups.map(imported)));

@@ -4,19 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plantProject, projectRoot } from "./planted-project";
 
-interface Outcome {
+interface Imported {
   readonly effects: readonly { readonly file: string; readonly what: string }[];
-  readonly output: string;
-  readonly filesWritten: readonly string[];
   readonly loaded: readonly string[];
 }
 
-function importAll(files: readonly string[]): Outcome {
+interface Outcome {
+  readonly groups: readonly Imported[];
+  readonly output: string;
+  readonly filesWritten: readonly string[];
+}
+
+/** Each group as if by itself; all of them in one process, since starting one and its compiler takes longer than most groups. */
+function importAll(groups: readonly (readonly string[])[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-importing-"));
   try {
     const child = spawnSync(
       process.execPath,
-      [join(__dirname, "import-everything.cjs"), JSON.stringify(files)],
+      [join(__dirname, "import-everything.cjs"), JSON.stringify(groups)],
       {
         cwd: folder,
         // An empty home and working folder: whatever a module reads or writes by default would be seen here.
@@ -27,8 +32,8 @@ function importAll(files: readonly string[]): Outcome {
       },
     );
     if (child.status !== 0) throw new Error(`ended with ${child.status ?? child.signal}: ${child.stderr}`);
-    const told = JSON.parse(child.output[3] ?? "") as Pick<Outcome, "effects" | "loaded">;
-    return { ...told, output: child.stdout + child.stderr, filesWritten: readdirSync(folder) };
+    const told = JSON.parse(child.output[3] ?? "") as readonly Imported[];
+    return { groups: told, output: child.stdout + child.stderr, filesWritten: readdirSync(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -40,84 +45,95 @@ function sourcesIn(folder: string): string[] {
     .map((path) => join(folder, path));
 }
 
-const nothing = { effects: [], output: "", filesWritten: [] };
-
 describe("importing a module", () => {
-  test("has no effect, whichever module it is", () => {
-    expect(importAll(sourcesIn(join(projectRoot, "src")))).toMatchObject(nothing);
+  const src = (path: string): string => join(projectRoot, "src", path);
+  const everything = sourcesIn(src("."));
+  const entries = ["gateway.ts", "gateway-contract.ts", "locks.ts", "main.ts"].map(src).filter(existsSync);
+  const program = [src("main.ts")];
+  const taskLocks = [src("infrastructure/composition/commands/with-task-locks.ts")];
+  const composing = [src("infrastructure/composition/container/constructs.ts")];
+  const kinds = sourcesIn(src("infrastructure/locking"))
+    .filter((path) => path.endsWith("-lock-kind.ts"))
+    .map((path) => [path]);
+  const groups: readonly (readonly string[])[] = [
+    everything,
+    entries,
+    program,
+    taskLocks,
+    composing,
+    ...kinds,
+  ];
+  let outcome: Outcome;
+  const loadedBy = (group: readonly string[]) => outcome.groups[groups.indexOf(group)]!.loaded;
+  beforeAll(() => {
+    outcome = importAll(groups);
   }, 90_000);
+
+  test("has no effect, whichever module it is", () => {
+    expect(outcome.groups.map(({ effects }) => effects)).toEqual(groups.map(() => []));
+    expect(outcome).toMatchObject({ output: "", filesWritten: [] });
+  });
 
   test("of the published entries loads no client of a store that was not chosen", () => {
-    const entries = ["gateway.ts", "gateway-contract.ts", "locks.ts", "main.ts"]
-      .map((name) => join(projectRoot, "src", name))
-      .filter(existsSync);
     const heavy = /node_modules\/(@google-cloud\/storage|ioredis|pg|stripe|@photostructure\/sqlite)\//;
-    expect(importAll(entries).loaded.filter((path) => heavy.test(path))).toEqual([]);
-  }, 90_000);
+    expect(loadedBy(entries).filter((path) => heavy.test(path))).toEqual([]);
+  });
 
   test("of the program loads the command line alone: each command brings the rest when it is asked for", () => {
-    const loaded = importAll([join(projectRoot, "src/main.ts")]).loaded;
+    const loaded = loadedBy(program);
     expect(loaded.some((path) => path.includes("/node_modules/commander/"))).toBe(true);
     const forCommands =
       /node_modules\/(@?inversify(js)?|reflect-metadata|kysely|zod|express|helmet|pino|prom-client|async-mutex)\//;
     expect(loaded.filter((path) => forCommands.test(path))).toEqual([]);
-  }, 90_000);
+  });
 
   test("of the locks of a task loads neither the container nor a server's libraries", () => {
-    const locks = join(projectRoot, "src/infrastructure/composition/commands/with-task-locks.ts");
-    const { loaded } = importAll([locks]);
-    expect(loaded).toContain(locks);
+    const loaded = loadedBy(taskLocks);
+    expect(loaded).toContain(taskLocks[0]);
     const forServers = /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client)\//;
     expect(loaded.filter((path) => forServers.test(path))).toEqual([]);
-  }, 90_000);
+  });
 
   test("of the helper that composes classes loads reflect-metadata, not only the part that inversify brings", () => {
-    const { loaded } = importAll([
-      join(projectRoot, "src/infrastructure/composition/container/constructs.ts"),
-    ]);
+    const loaded = loadedBy(composing);
     expect(loaded.filter((path) => path.endsWith("/node_modules/reflect-metadata/Reflect.js"))).toHaveLength(
       1,
     );
-  }, 90_000);
+  });
 
   test("of the kind of lock that is chosen loads no client, no other kind and no server's libraries", () => {
-    const kinds = sourcesIn(join(projectRoot, "src/infrastructure/locking")).filter((path) =>
-      path.endsWith("-lock-kind.ts"),
-    );
     expect(kinds.length).toBeGreaterThan(4);
     const others =
       /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client|@google-cloud\/storage)\//;
     for (const kind of kinds) {
-      const { loaded } = importAll([kind]);
-      expect(loaded.filter((path) => path.endsWith("-lock-kind.ts"))).toEqual([kind]);
+      const loaded = loadedBy(kind);
+      expect(loaded.filter((path) => path.endsWith("-lock-kind.ts"))).toEqual(kind);
       expect(loaded.filter((path) => others.test(path))).toEqual([]);
-    }
-  }, 90_000);
-
-  test.each([
-    ["a timer", "active handles", "setTimeout(() => undefined, 10);"],
-    ["a variable", "environment", 'process.env["PLANTED"] = "1";'],
-    ["a signal handler", "process listeners", 'process.on("SIGTERM", () => undefined);'],
-    ["a global", "globals", "(globalThis as Record<string, unknown>)['planted'] = 1;"],
-  ])("is caught when it leaves %s behind", (_, what, text) => {
-    const planted = plantProject({ "src/planted.ts": `export const here = 1; ${text}` });
-    try {
-      const { effects } = importAll([join(planted.folder, "src/planted.ts")]);
-      expect(effects.map((effect) => effect.what)).toEqual([what]);
-    } finally {
-      planted.remove();
     }
   });
 
-  test.each([
-    ["speaks", 'console.log("planted");', { output: "planted\n" }],
-    ["writes", 'require("node:fs").writeFileSync("planted.txt", "");', { filesWritten: ["planted.txt"] }],
-  ])("is caught when it %s", (_, text, caught) => {
-    const planted = plantProject({ "src/planted.ts": `export const here = 1; ${text}` });
+  test("is caught when it leaves something behind, speaks or writes", () => {
+    const planted: readonly (readonly [what: string | null, text: string])[] = [
+      ["active handles", "setTimeout(() => undefined, 10);"],
+      ["environment", 'process.env["PLANTED"] = "1";'],
+      ["process listeners", 'process.on("SIGTERM", () => undefined);'],
+      ["globals", "(globalThis as Record<string, unknown>)['planted'] = 1;"],
+      [null, 'console.log("planted"); require("node:fs").writeFileSync("planted.txt", "");'],
+    ];
+    const pathOf = (at: number): string => `src/planted-${at}.ts`;
+    const project = plantProject(
+      Object.fromEntries(planted.map(([, text], at) => [pathOf(at), `export const here = 1; ${text}`])),
+    );
     try {
-      expect(importAll([join(planted.folder, "src/planted.ts")])).toMatchObject(caught);
+      const { groups: found, ...rest } = importAll(
+        planted.map((_, at) => [join(project.folder, pathOf(at))]),
+      );
+      expect(found.map(({ effects }) => effects.map(({ what }) => what))).toEqual(
+        planted.map(([what]) => (what === null ? [] : [what])),
+      );
+      expect(rest).toEqual({ output: "planted\n", filesWritten: ["planted.txt"] });
     } finally {
-      planted.remove();
+      project.remove();
     }
   });
 });

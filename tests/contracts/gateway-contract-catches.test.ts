@@ -7,6 +7,7 @@ import { gatewayContract, runGatewayContractTest, type GatewayUnderTest } from "
 import { isMeantFor } from "../../src/infrastructure/gateways/contract/contract-test";
 import { InMemoryGatewayLedger } from "../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { brokenGateways } from "../support/fakes/broken-gateways";
+import { size } from "../support/test-size";
 import { typescriptChild } from "../support/children/typescript-child";
 import { simulatedGatewayHarness } from "./payment-gateways/simulated-gateway-harness";
 
@@ -142,11 +143,11 @@ function subject(
   };
 }
 
-/** The tests that this gateway does not pass, with their layers. */
-async function failed(under: GatewayUnderTest): Promise<string[]> {
+/** The tests that this gateway does not pass, with their layers, of all or of those whose names have these words. */
+async function failed(under: GatewayUnderTest, words = ""): Promise<string[]> {
   const names = await Promise.all(
     gatewayContract
-      .filter((test) => isMeantFor(test, under))
+      .filter((test) => isMeantFor(test, under) && `${test.layer}: ${test.name}`.includes(words))
       .map((test) =>
         runGatewayContractTest(test, under).then(
           () => [],
@@ -163,8 +164,8 @@ describe("the contract of payment gateways", () => {
   it.each(CAUGHT)(
     "the contract of payment gateways catches a gateway that %s (%s)",
     async (defect, promise) => {
-      const names = await failed(subject(brokenGateways[defect], LITTLE_PATIENCE_MS));
-      expect(names).toContainEqual(expect.stringContaining(promise));
+      const names = await failed(subject(brokenGateways[defect], LITTLE_PATIENCE_MS), promise);
+      expect(names).not.toEqual([]);
     },
   );
 
@@ -197,10 +198,8 @@ describe("the contract of payment gateways", () => {
     expect(await failed(without)).toEqual([]);
   });
 
-  it.each([
-    ["good", 0],
-    ["broken", 1],
-  ])(
+  // That a good one ends well there is seen in tests/examples/gateway-module.test.ts, too.
+  it.each([...size([["good", 0] as const], []), ["broken", 1] as const])(
     "the contract runs under node:test too: a %s gateway ends it with status %i",
     async (gateway, status) => {
       const { file, args } = typescriptChild("gateways/contract-under-node-test.ts", gateway);

@@ -110,8 +110,8 @@ jest.setTimeout(60_000);
 
 describe("the lock contract", () => {
   it.each(CAUGHT)("the lock contract catches a provider that %s (%s: %s)", async (defect, layer, promise) => {
-    const failed = await failedTests(layer, () => ({ locks: broken[defect]() }));
-    expect(failed).toContainEqual(expect.stringContaining(promise));
+    const failed = await failedTests(layer, () => ({ locks: broken[defect]() }), undefined, promise);
+    expect(failed).not.toEqual([]);
   });
 
   it("the lock contract names every defect that is planted", () => {

@@ -108,20 +108,20 @@ export interface Cell {
   readonly observation: CrashPoint | null;
 }
 
-/** In brief, every movement still meets every crash and every act of the gateway, but not each pair of them. */
+/** In brief, every movement still meets every crash and every act of the gateway, but each crash with one act only. */
 const everyPair: readonly Cell[] = kinds().flatMap((kind, nthKind) =>
   (Object.keys(gatewayActs) as GatewayAct[]).flatMap((gateway, nthAct) =>
-    sample(everyCrash({ kind, gateway }), 5, nthKind + nthAct),
+    sample(everyCrash({ kind, gateway }), Object.keys(gatewayActs).length, nthKind + nthAct),
   ),
 );
 
 const notSentBefore: readonly Cell[] = kinds().flatMap((kind, nthKind) =>
-  sample(everyCrash({ kind, gateway: "cannot be reached", form: "not sent before" }), 5, nthKind),
+  sample(everyCrash({ kind, gateway: "cannot be reached", form: "not sent before" }), 6, nthKind),
 );
 
 const takenFromUnderAVoid: readonly Cell[] = sample(
   everyCrash({ kind: "void", gateway: "finds the money captured elsewhere" }),
-  5,
+  6,
 );
 
 const inReview: readonly Cell[] = verdictCrashes.map((verdict) =>

@@ -28,34 +28,40 @@ export type CrashStep =
   | "position";
 export type CrashPoint = `${"before" | "after"} ${CrashStep}`;
 
+/** What is printed for each payment that has come to its point. */
+export const ARRIVED = "arrived";
+
 const moneyCalls = new Set(["authorize", "capture", "void", "refund"]);
 
 /** By all its names: a payment's id, and what the gateway calls its authorization. */
 export type Names = readonly string[];
 
 export interface Arrivals {
-  /** How many payments have come to the point when the process dies. */
+  readonly point: CrashPoint;
+  /** How many payments have come to the point when the process dies; those that come later pass. */
   readonly arrivals: number;
   /** Those that it is about; others pass. Left out: all. */
   readonly only?: readonly Names[];
 }
 
 /**
- * Kills this process when so many payments have come to a point of their way. Those that come first wait there: at the
- * kill each of them is exactly at that point.
+ * Kills this process when so many payments have come to each of some points of their ways. Those that come first wait
+ * there: at the kill each of them is exactly at its point.
  */
 export class Crash {
-  private readonly arrived = new Set<string>();
+  private readonly arrived = new Map<CrashPoint, Set<string>>();
+  /** What callers call a payment, by its id: nobody knows an id before the payment is there. */
+  private readonly references = new Map<string, string>();
 
-  constructor(
-    private readonly point: CrashPoint,
-    private readonly expected: Arrivals,
-  ) {}
+  constructor(private readonly expected: readonly Arrivals[]) {
+    for (const { point } of expected) this.arrived.set(point, new Set());
+  }
 
   inStore(payments: PaymentRepository): PaymentRepository {
     return around(payments, this.pass, (name, args) => {
       if (name !== "save") return null;
       const payment = args[0] as Payment;
+      if (payment.facts.reference !== null) this.references.set(payment.facts.id, payment.facts.reference);
       const step = stepOf(payment);
       return step === null ? null : { step, whose: [payment.facts.id] };
     });
@@ -92,21 +98,25 @@ export class Crash {
   }
 
   private readonly pass = async (point: CrashPoint, whose: readonly string[]): Promise<void> => {
-    if (point !== this.point) return;
-    const { arrivals, only } = this.expected;
-    const here = only === undefined ? whose : whose.flatMap((name) => ownerOf(name, only));
+    const expected = this.expected.find((one) => one.point === point);
+    const arrived = this.arrived.get(point);
+    if (expected === undefined || arrived === undefined || arrived.size >= expected.arrivals) return;
+    const { only } = expected;
+    const here = only === undefined ? whose : whose.flatMap((name) => this.ownerOf(name, only));
     if (here.length === 0) return;
-    for (const one of here) this.arrived.add(one);
-    if (this.arrived.size >= arrivals) {
-      writeSync(1, `crashing ${point} with ${this.arrived.size}\n`);
+    for (const one of here) arrived.add(one);
+    writeSync(1, `${ARRIVED}\n`.repeat(here.length));
+    if (this.expected.every((one) => this.arrived.get(one.point)!.size >= one.arrivals)) {
+      writeSync(1, `crashing ${this.expected.map((one) => one.point).join(", ")}\n`);
       process.kill(process.pid, "SIGKILL");
     }
     await new Promise(() => {});
   };
-}
 
-function ownerOf(name: string, all: readonly Names[]): readonly string[] {
-  return all.find((names) => names.includes(name))?.slice(0, 1) ?? [];
+  private ownerOf(name: string, all: readonly Names[]): readonly string[] {
+    const reference = this.references.get(name) ?? name;
+    return all.find((names) => names.includes(name) || names.includes(reference))?.slice(0, 1) ?? [];
+  }
 }
 
 function referencesIn(hints: readonly Pick<ClaimedHint, "reference">[]): readonly string[] {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inParallel } from "../../src/application/background/in-parallel";
 import type { ToldEvent } from "../support/told-events";
-import { joinedCrashingServer, startedProgram } from "../support/program/built-program";
+import { joinedServer, startedProgram } from "../support/program/built-program";
 import { HoldfastProcess } from "../support/program/holdfast-process";
+import { quickRequest } from "../support/program/quick-request";
 import {
   cells,
   firstCrashes,
@@ -16,7 +17,8 @@ import {
   type Cell,
   type MovementKind,
 } from "./crash-matrix";
-import type { CrashPoint } from "./crash-point";
+import { ARRIVED, type Arrivals, type CrashPoint } from "./crash-point";
+import { sample, size } from "../support/test-size";
 import type { CrashingServerOptions } from "./crashing-server";
 
 const MINUTE = 60_000;
@@ -69,6 +71,14 @@ export interface CellOutcome {
   readonly inTheEnd: Account;
 }
 
+/** Payments that are at a point when their process dies. */
+interface Dying {
+  readonly point: CrashPoint;
+  readonly at: readonly Cell[];
+  /** What brings them there. Default: the same key once more. */
+  readonly ask?: (url: string, cell: Cell) => Promise<Answer>;
+}
+
 /** The main files of both. */
 export interface CrashPrograms {
   readonly crashing: string;
@@ -77,7 +87,9 @@ export interface CrashPrograms {
 
 /** The program, and the server of the same sources that dies where it is told to. */
 export async function crashPrograms(): Promise<CrashPrograms> {
-  return { crashing: await joinedCrashingServer(), ordinary: await startedProgram() };
+  const options = { store: "memory:", behindMs: 0, passInterval: 0, flags: { "sandbox-limit": "0" } };
+  const crashing = await joinedServer("crash/crashing-server.ts", options satisfies CrashingServerOptions);
+  return { crashing, ordinary: await startedProgram() };
 }
 
 /** Goes through all cells on one store: crash after crash, then the ordinary program. */
@@ -114,54 +126,78 @@ export async function runCrashMatrix(
     await running.end("SIGKILL");
   }
 
-  /** All these cells are at that point when the process dies. */
-  async function crashWith(
-    dying: readonly Cell[],
-    point: CrashPoint,
-    behindMs: number,
-    ask = (url: string, cell: Cell) => send(url, cell.kind, cell, ids.get(cell.name)),
-  ): Promise<void> {
+  /** All these cells are at their points when the process dies. */
+  async function crashWith(all: readonly Dying[], behindMs: number): Promise<void> {
+    const dying = all.filter(({ at }) => at.length > 0);
     if (dying.length === 0) return;
-    const running = server({ behindMs, passInterval: 0, crash: { point, arrivals: dying.length } });
+    const running = server({ behindMs, passInterval: 0, crash: dying.map(arrivalsOf) });
     const url = await running.url();
-    await Promise.all(
-      dying.map((cell) =>
-        ask(url, cell).then(
-          ({ status, body }) => {
-            throw new Error(`${cell.name}: answered ${status} ${JSON.stringify(body)} instead of dying`);
-          },
-          () => undefined,
+    const asked = (some: readonly Dying[]) =>
+      some.flatMap(({ at, ask = resend }) =>
+        at.map((cell) =>
+          ask(url, cell).then(
+            ({ status, body }) => {
+              throw new Error(`${cell.name}: answered ${status} ${JSON.stringify(body)} instead of dying`);
+            },
+            () => undefined,
+          ),
         ),
-      ),
-    );
-    assertDied(await running.ended, point);
+      );
+    // What the gateway has answered is not kept for long by whoever cannot store it: those come last.
+    const isHasty = ({ point }: Dying) => point.endsWith("settle");
+    const patient = dying.filter((one) => !isHasty(one));
+    const asking = asked(patient);
+    if (asking.length < dying.flatMap(({ at }) => at).length) await arrivedAt(running, asking.length);
+    await Promise.all([...asking, ...asked(dying.filter(isHasty))]);
+    assertDied(await running.ended, dying);
+  }
+
+  function resend(url: string, cell: Cell): Promise<Answer> {
+    return send(url, cell.kind, cell, ids.get(cell.name));
+  }
+
+  function arrivalsOf({ point, at }: Dying): Arrivals {
+    // Where a process dies at one point, whoever comes there is meant.
+    const only = at.map(({ name }) => [name, ids.get(name) ?? name]);
+    return { point, arrivals: at.length, ...size<Pick<Arrivals, "only">>({}, { only }) };
   }
 
   await prepare();
-  for (const [first, point] of Object.entries(firstCrashes)) {
-    if (point === null) continue;
-    const dying = cells.filter((cell) => cell.first === first);
-    await crashWith(dying, point, behind.first);
-  }
-  for (const [second, point] of Object.entries(secondCrashes)) {
-    const dying = cells.filter((cell) => cell.second === second);
-    await crashWith(dying, point, behind.second);
-  }
-  for (const verdict of verdictCrashes) {
-    const dying = cells.filter((cell) => cell.verdict === verdict);
-    await crashWith(dying, verdict, behind.second, decide);
-  }
-  for (const observation of observationCrashes) {
-    const dying = cells.filter((cell) => cell.observation === observation);
-    await crashWith(dying, observation, behind.second, observe);
-  }
+  const first = Object.entries(firstCrashes).flatMap(([name, point]) =>
+    point === null ? [] : [{ point, at: cells.filter((cell) => cell.first === name) }],
+  );
+  for (const group of inProcesses(first)) await crashWith(group, behind.first);
+  const later = [
+    Object.entries(secondCrashes).map(([name, point]) => ({
+      point,
+      at: cells.filter(({ second }) => second === name),
+    })),
+    verdictCrashes.map((point) => ({
+      point,
+      at: cells.filter(({ verdict }) => verdict === point),
+      ask: decide,
+    })),
+    observationCrashes.map((point) => ({
+      point,
+      at: cells.filter(({ observation }) => observation === point),
+      ask: observe,
+    })),
+  ];
+  for (const group of inProcesses(later.flat())) await crashWith(group, behind.second);
   const lapsing = cells.filter(({ form }) => form === "lapses");
-  for (const [point, arrivals] of [
-    ...sweeperCrashes.map((sweep) => [sweep, lapsing.length] as const),
-    ...reconcilerCrashes.map((reconcile) => [reconcile, 1] as const),
-  ]) {
-    const running = server({ behindMs: behind.reconciler, passInterval: 1, crash: { point, arrivals } });
-    assertDied(await running.ended, point);
+  const swept = sweeperCrashes.map((point, nth) => ({
+    point,
+    at: sample(lapsing, sweeperCrashes.length, nth),
+  }));
+  // In brief not those that the sweeper has taken up: they come first, and are too few for all points.
+  const others = cells.filter(({ form }) => form !== "lapses");
+  const reconciled = reconcilerCrashes.map((point) => ({
+    ...arrivalsOf({ point, at: size(cells, others) }),
+    arrivals: 1,
+  }));
+  for (const crash of [...inProcesses(swept.map(arrivalsOf)), ...inProcesses(reconciled)]) {
+    const running = server({ behindMs: behind.reconciler, passInterval: 1, crash });
+    assertDied(await running.ended, crash);
   }
 
   const last = new HoldfastProcess(
@@ -178,7 +214,10 @@ export async function runCrashMatrix(
       await decide(url, cell);
       return undefined;
     };
-    await eachUntil("is decided", isDecided);
+    await eachUntil("is decided", async (cell) => {
+      const { events = [] } = onItsOwn.get(cell)?.account ?? {};
+      return reviewOf(events) === undefined ? true : isDecided(cell);
+    });
     const first = await eachUntil("has its final answer", async (cell) => {
       const answer = await send(url, cell.kind, cell, idOf(cell));
       if (answer.status !== 202 && answer.status !== 503) return answer;
@@ -207,9 +246,28 @@ export async function runCrashMatrix(
   }
 }
 
-function assertDied({ signal, stdout, stderr }: Awaited<HoldfastProcess["ended"]>, point: CrashPoint): void {
-  if (signal !== "SIGKILL" || !stdout.startsWith(`crashing ${point}`)) {
-    throw new Error(`it did not die ${point}: ${signal} ${stdout} ${stderr}`);
+/** At full size, each point has a process that dies there; in brief, one process dies with payments at all of them. */
+function inProcesses<T>(points: readonly T[]): readonly (readonly T[])[] {
+  return size(
+    points.map((one) => [one]),
+    [points],
+  );
+}
+
+/** Until so many payments have come to their points; or the process has ended, which whoever waits for that will tell. */
+async function arrivedAt(running: HoldfastProcess, payments: number): Promise<void> {
+  const isOver = running.ended.then(() => true);
+  const isThere = () => running.printed.split("\n").filter((line) => line === ARRIVED).length >= payments;
+  while (!isThere()) if (await Promise.race([isOver, pause(10, false)])) return;
+}
+
+function assertDied(
+  { signal, stdout, stderr }: Awaited<HoldfastProcess["ended"]>,
+  dying: readonly { readonly point: CrashPoint }[],
+): void {
+  const points = dying.map(({ point }) => point).join(", ");
+  if (signal !== "SIGKILL" || !stdout.endsWith(`crashing ${points}\n`)) {
+    throw new Error(`it did not die ${points}: ${signal} ${stdout} ${stderr}`);
   }
 }
 
@@ -241,16 +299,19 @@ async function send(url: string, kind: MovementKind, cell: Cell, paymentId = "")
   return post(url + movements[kind].path(paymentId), body, { "idempotency-key": keyOf(kind, cell) });
 }
 
-async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-  const answer = await fetch(url, {
-    method: "POST",
+export async function post(
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const answer = await quickRequest(url, {
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
-  const { requestId: _, ...said } = (await answer.json()) as Record<string, unknown>;
+  const { requestId: _, ...said } = JSON.parse(answer.text) as Record<string, unknown>;
   return {
     status: answer.status,
-    replayed: answer.headers.get("idempotency-replayed") === "true",
+    replayed: answer.headers["idempotency-replayed"] === "true",
     body: said,
   };
 }
@@ -292,9 +353,9 @@ async function settledAccount(url: string, cell: Cell): Promise<{ account: Accou
 /** The history first: where that shows an end, nothing changes between these questions. */
 async function accountOf(url: string, cell: Cell): Promise<Account | null> {
   const get = async <T>(path: string) => {
-    const answer = await fetch(url + path);
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
+    const answer = await quickRequest(url + path);
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text) as T;
   };
   const reference = encodeURIComponent(cell.name);
   const { data } = await get<{ data: { id: string }[] }>(`/payments?reference=${reference}`);

@@ -2,7 +2,7 @@ import { openApplication } from "../../src/infrastructure/composition/opening/op
 import { serve } from "../../src/infrastructure/composition/serving/serve";
 import { tokens } from "../../src/infrastructure/composition/container/tokens";
 import { readConfiguration } from "../../src/infrastructure/configuration/configuration";
-import { Crash, type Arrivals, type CrashPoint } from "./crash-point";
+import { Crash, type Arrivals } from "./crash-point";
 import { plantedIn, type HintMistake } from "./gateway-events/hint-mistakes";
 
 /** What `crash-run.ts` passes on, as JSON. */
@@ -12,8 +12,8 @@ export interface CrashingServerOptions {
   readonly behindMs: number;
   /** Seconds; 0: it never looks by itself for what is due. */
   readonly passInterval: number;
-  /** Where it dies, and with how many payments at that point. */
-  readonly crash?: { readonly point: CrashPoint } & Arrivals;
+  /** Where it dies: with so many payments at each of these points. */
+  readonly crash?: readonly Arrivals[];
   /** Further settings, and the environment that some of them come by. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ async function main(options: CrashingServerOptions): Promise<void> {
       now: () => new Date(clock.now().getTime() - behindMs),
     });
     if (crash !== undefined) {
-      const dying = new Crash(crash.point, crash);
+      const dying = new Crash(crash);
       const payments = dying.inStore(container.get(tokens.payments));
       const gateway = dying.inGateway(container.get(tokens.gateway));
       const hints = dying.inHints(container.get(tokens.hintStore));

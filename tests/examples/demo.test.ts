@@ -1,22 +1,25 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { Picture } from "../../examples/demo/picture";
-import { tsChild } from "../support/children/child-command";
+import { exampleChild } from "../support/children/example-child";
 import { startedProgram } from "../support/program/built-program";
-import { describeWithPseudoTerminal } from "../support/servers/servers";
+import { describeWithPseudoTerminal, testAtFullSize } from "../support/servers/servers";
+import { size } from "../support/test-size";
 
 jest.setTimeout(120_000);
 
 const ESCAPE = "\u001b";
 const CLEARED = `\r${ESCAPE}[2K`;
 
-/** What one round of the demo says at last, of 400 requests. */
+/** With one key; as many more come with a key each. */
+const CALLERS = size(200, 20);
+const REQUESTS = 2 * CALLERS;
+/** What one round of the demo says at last. */
 const MOVED_ONCE = /the gateway moved money 1 time/g;
 
 async function demo(): Promise<readonly [string, ...string[]]> {
-  const { file, args } = tsChild(join(__dirname, "../../examples/demo.ts"));
-  return [file, ...args, await startedProgram()];
+  const { file, args } = exampleChild("demo.ts");
+  return [file, ...args, await startedProgram(), String(CALLERS)];
 }
 
 test("the demo, written to a file, is two tables without colours, and money has moved once in each round", async () => {
@@ -28,11 +31,11 @@ test("the demo, written to a file, is two tables without colours, and money has 
   expect(stdout).not.toContain(ESCAPE);
   expect(stdout).not.toContain("\r");
   expect(stdout.match(MOVED_ONCE)).toHaveLength(2);
-  expect(stdout).toMatch(/ {2}answer +200 with one key +200 with a key each\n/);
+  expect(stdout).toMatch(new RegExp(` {2}answer +${CALLERS} with one key +${CALLERS} with a key each\\n`));
   // Every request has an answer, in one row or another.
   const rows = [...stdout.matchAll(/^ {2}\d{3} \w+ +([\d–]+) +([\d–]+)$/gm)];
   const sums = [1, 2].map((column) => rows.reduce((sum, row) => sum + (Number(row[column]) || 0), 0));
-  expect(sums).toEqual([400, 400]);
+  expect(sums).toEqual([REQUESTS, REQUESTS]);
 });
 
 describeWithPseudoTerminal("the demo in a terminal", (start) => {
@@ -45,16 +48,21 @@ describeWithPseudoTerminal("the demo in a terminal", (start) => {
     return text;
   };
 
-  test("shows its progress, which is gone afterwards, and its verdict in green", async () => {
+  const expectProgress = (text: string): void => {
+    expect(text).toMatch(new RegExp(`\\r {2}█+.*░.* \\d+ of ${REQUESTS} answered`));
+    expect(text.split(`${REQUESTS} of ${REQUESTS} answered${CLEARED}`)).toHaveLength(3);
+  };
+
+  // That what shows progress has colours, unless it is told otherwise, is seen below.
+  testAtFullSize("shows its verdict in green", async () => {
     const text = await shown("stty cols 100");
-    expect(text).toMatch(/\r {2}█+.*░.* \d+ of 400 answered/);
-    expect(text.split(`400 of 400 answered${CLEARED}`)).toHaveLength(3);
+    expectProgress(text);
     expect(text).toContain(`${ESCAPE}[32m✔`);
   });
 
-  test("has no colours where NO_COLOR says so", async () => {
+  test("shows its progress, which is gone afterwards, and has no colours where NO_COLOR says so", async () => {
     const text = await shown("export NO_COLOR=1; stty cols 100");
-    expect(text).toContain("400 of 400 answered");
+    expectProgress(text);
     expect(text.replaceAll(CLEARED, "")).not.toContain(ESCAPE);
   });
 });

@@ -1,12 +1,9 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { tsChild } from "../support/children/child-command";
-
-const EXAMPLES = join(__dirname, "../../examples");
+import { exampleChild } from "../support/children/example-child";
 
 async function output(example: string): Promise<string[]> {
-  const { file, args } = tsChild(join(EXAMPLES, example));
+  const { file, args } = exampleChild(example);
   const { stdout, stderr } = await promisify(execFile)(file, [...args]);
   expect(stderr).toBe("");
   return stdout.trimEnd().split("\n");

@@ -3,11 +3,12 @@ import { HoldfastCli } from "../support/program/holdfast-cli";
 import { SteadyClient } from "../support/program/steady-client";
 import { freePort } from "../support/servers/own-process";
 import { describeWithPostgres } from "../support/servers/servers";
+import { size } from "../support/test-size";
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
-const PAYMENTS = 80;
-const KILLS = 2;
+const PAYMENTS = size(80, 60);
+const KILLS = size(2, 1);
 /** A third of them is at the gateway at a time, so that some are done, some under way and some not begun. */
 const slow = { amount: 500, currency: "EUR", paymentMethod: "tok_slow_300" };
 

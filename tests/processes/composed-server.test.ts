@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { startedProgram } from "../support/program/built-program";
 import { GcsStandIn } from "../support/gcs-stand-in/gcs-stand-in";
-import { HoldfastProcess } from "../support/program/holdfast-process";
+import { HoldfastCli } from "../support/program/holdfast-cli";
+import type { HoldfastProcess } from "../support/program/holdfast-process";
 import { describeWithPostgres, describeWithRedis } from "../support/servers/servers";
 import { loadSqlite } from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
-import { temporaryDirectory } from "../support/worlds/temporary-directory";
 
 /**
  * What the built program is put together from, seen from outside: each part is shown by what only that part can do.
@@ -23,6 +22,10 @@ const LOOKS_AT_THE_LINE = 20;
 
 jest.setTimeout(120_000);
 
+const { version } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as {
+  version: string;
+};
+
 interface Answer {
   readonly status: number;
   // What a server sent is not known before it was looked at.
@@ -30,7 +33,7 @@ interface Answer {
   readonly body: any;
 }
 
-const temporary = temporaryDirectory();
+const holdfast = new HoldfastCli();
 const running: HoldfastProcess[] = [];
 
 async function endServers(): Promise<void> {
@@ -40,8 +43,7 @@ async function endServers(): Promise<void> {
 afterEach(endServers);
 
 async function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<HoldfastProcess> {
-  const args = [await startedProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
-  const server = new HoldfastProcess(args, { cwd: temporary.path, env });
+  const server = holdfast.start(["serve", "--port", "0", "--shutdown-delay", "0", ...flags], env);
   running.push(server);
   await server.url();
   return server;
@@ -110,36 +112,60 @@ async function expectThatALockExcludes(url: string): Promise<void> {
 }
 
 describe("the built server, with each kind of lock", () => {
-  it("memory: lets callers wait in line", async () => {
-    const server = await start(["--store", "memory:", "--locks", "memory:"]);
-    await expectThatALockExcludes(await server.url());
+  it("memory: lets callers wait in line, and the server counts and logs its locks, and those of its sandboxes", async () => {
+    const server = await start(["--store", "memory:", "--locks", "memory:", "--log-level", "trace"]);
+    const url = await server.url();
+    const held = async (): Promise<number> => {
+      const text = String((await call(url, "/metrics")).body);
+      const line = /^holdfast_lock_hold_seconds_count\{adapter="memory",scope="payment"\} (\d+)$/m.exec(text);
+      return Number(line?.[1] ?? 0);
+    };
+    const paymentId = await authorized(url, "tok_ok");
+    const createdAt = String((await call(url, `/payments/${paymentId}`)).body.payment.createdAt);
+    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000);
+    expect(await held()).toBe(1);
+    const sandbox = await call(url, "/sandboxes", "sandbox-1", {});
+    expect(sandbox.status).toBe(201);
+    await authorized(`${url}/sandboxes/${sandbox.body.sandbox.id}`, "tok_ok");
+    expect(await held()).toBe(2);
+    await server.said(/"resourceId":"payment:/);
+    expect(String((await call(url, "/metrics")).body)).toMatch(
+      /^holdfast_lock_wait_seconds_count\{adapter="memory-lease",scope="sandbox"\} [1-9]/m,
+    );
+    await expectThatALockExcludes(url);
+    expect((await call(url, "/openapi.json")).body.info.version).toBe(version);
   });
 
   it("file: lets callers wait in line, and another process finds the lock taken", async () => {
-    const directory = join(temporary.path, "locks");
+    const directory = join(holdfast.folder, "locks");
     const server = await start(["--store", "memory:", "--locks", `file:${directory}`]);
     const url = await server.url();
     const together = captureTogether(url);
-    const listing = async (): Promise<string> => {
-      const args = [await startedProgram(), "locks", "list", "--locks", `file:${directory}`];
-      return (await new HoldfastProcess(args, { cwd: temporary.path }).ended).stdout;
-    };
+    const listing = async (): Promise<string> =>
+      (await holdfast.run(["locks", "list", "--locks", `file:${directory}`])).stdout;
     expect(await until(listing, (stdout) => stdout.includes("payment:"))).toContain(String(server.pid));
     const { codes } = await together;
     expect(codes.filter((code) => code === "payment_already_captured")).toHaveLength(CALLERS - 1);
   });
 
-  it("gs: lets callers wait in line, and its record is in the bucket", async () => {
+  it("gs: lets callers wait in line, its record is in the bucket, and the server is not ready while its locks do not answer", async () => {
     const standIn = await GcsStandIn.start({ buckets: ["locks"] });
+    const env = { STORAGE_EMULATOR_HOST: standIn.url };
+    const server = await start(["--store", "memory:", "--locks", "gs://locks/held"], env);
+    const url = await server.url();
     try {
-      const env = { STORAGE_EMULATOR_HOST: standIn.url };
-      const server = await start(["--store", "memory:", "--locks", "gs://locks/held"], env);
-      await expectThatALockExcludes(await server.url());
+      await expectThatALockExcludes(url);
       const names = [...standIn.state.objectsOf("locks").keys()];
       expect(names.some((name) => name.startsWith("held/payment:"))).toBe(true);
+      expect((await call(url, "/readyz")).status).toBe(200);
     } finally {
       await standIn.close();
     }
+    const seen = await until(
+      () => call(url, "/readyz"),
+      ({ status }) => status === 503,
+    );
+    expect(seen.body.dependencies.locks).toBe("down");
   });
 
   it("none: excludes nobody, so that what the others are held to cannot be had without a lock", async () => {
@@ -186,36 +212,17 @@ describe("the built server, with each kind of lock", () => {
 });
 
 describe("the built server, part by part", () => {
-  const sqlite = (): string => `sqlite:${join(temporary.path, "holdfast.db")}`;
+  const sqlite = (): string => `sqlite:${join(holdfast.folder, "holdfast.db")}`;
 
-  it("counts and logs its locks, and those of its sandboxes", async () => {
-    const server = await start(["--store", "memory:", "--log-level", "trace"]);
-    const url = await server.url();
-    const held = async (): Promise<number> => {
-      const text = String((await call(url, "/metrics")).body);
-      const line = /^holdfast_lock_hold_seconds_count\{adapter="memory",scope="payment"\} (\d+)$/m.exec(text);
-      return Number(line?.[1] ?? 0);
-    };
-    const paymentId = await authorized(url, "tok_ok");
-    const createdAt = String((await call(url, `/payments/${paymentId}`)).body.payment.createdAt);
-    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000);
-    expect(await held()).toBe(1);
-    const sandbox = await call(url, "/sandboxes", "sandbox-1", {});
-    expect(sandbox.status).toBe(201);
-    await authorized(`${url}/sandboxes/${sandbox.body.sandbox.id}`, "tok_ok");
-    expect(await held()).toBe(2);
-    await server.said(/"resourceId":"payment:/);
-    expect(String((await call(url, "/metrics")).body)).toMatch(
-      /^holdfast_lock_wait_seconds_count\{adapter="memory-lease",scope="sandbox"\} [1-9]/m,
-    );
-  });
-
-  it("keeps payments, and what the gateway did, over a restart", async () => {
-    const first = await start(["--store", sqlite()]);
+  it("keeps a second server off its data, and lets go of it when it ends; keeps payments, and what the gateway did, over a restart", async () => {
+    // Without sandboxes, whose snapshots have a lock of their own.
+    const flags = ["--store", sqlite(), "--sandbox-limit", "0"];
+    const first = await start(flags);
     const paymentId = await authorized(await first.url(), "tok_ok");
     await call(await first.url(), `/payments/${paymentId}/capture`, "capture-1");
+    await expect(start(flags)).rejects.toThrow(String(first.pid));
     await first.end("SIGTERM");
-    const second = await start(["--store", sqlite()]);
+    const second = await start(flags);
     const url = await second.url();
     expect((await call(url, `/payments/${paymentId}`)).body.payment.status).toBe("captured");
     const { moves } = (await call(url, `/gateway/payments/${paymentId}`)).body as {
@@ -224,37 +231,28 @@ describe("the built server, part by part", () => {
     expect(moves.map(({ kind }) => kind)).toEqual(["authorize", "capture"]);
   });
 
-  it("finishes by itself what a silent gateway left open", async () => {
-    const server = await start(["--store", "memory:", "--pass-interval", "1"]);
-    const url = await server.url();
-    const silent = await authorized(url, "tok_timeout_not_captured");
-    expect((await call(url, `/payments/${silent}/capture`, "capture-1")).status).toBe(202);
-    const seen = await until(
-      () => call(url, `/payments/${silent}`),
-      ({ body }) => body.payment.status === "captured",
-    );
-    expect(seen.body.payment.status).toBe("captured");
-  });
-
-  it("lets an authorization go by itself when its time is over", async () => {
-    const first = await start(["--store", sqlite()]);
-    const paymentId = await authorized(await first.url(), "tok_ok");
+  it("finishes by itself what a silent gateway left open, and lets an authorization go by itself when its time is over", async () => {
+    const first = await start(["--store", sqlite(), "--pass-interval", "0"]);
+    const lapsing = await authorized(await first.url(), "tok_ok");
     await first.end("SIGTERM");
     const { DatabaseSync } = loadSqlite();
-    const file = new DatabaseSync(join(temporary.path, "holdfast.db"));
+    const file = new DatabaseSync(join(holdfast.folder, "holdfast.db"));
     file.exec(`UPDATE payments SET expires_at = created_at - 3600000`);
     file.close();
     const second = await start(["--store", sqlite(), "--pass-interval", "1"]);
     const url = await second.url();
-    const seen = await until(
-      () => call(url, `/payments/${paymentId}`),
-      ({ body }) => body.payment.status === "expired",
-    );
-    expect(seen.body.payment.status).toBe("expired");
+    const silent = await authorized(url, "tok_timeout_not_captured");
+    expect((await call(url, `/payments/${silent}/capture`, "capture-1")).status).toBe(202);
+    const statuses = () =>
+      Promise.all(
+        [silent, lapsing].map(async (id) => String((await call(url, `/payments/${id}`)).body.payment.status)),
+      );
+    const isOver = (seen: readonly string[]) => seen.join() === "captured,expired";
+    expect(await until(statuses, isOver)).toEqual(["captured", "expired"]);
   });
 
   it("keeps callers apart in a sandbox, and its snapshots over a restart", async () => {
-    const flags = ["--store", "memory:", "--snapshots", `file:${join(temporary.path, "snapshots")}`];
+    const flags = ["--store", "memory:", "--snapshots", `file:${join(holdfast.folder, "snapshots")}`];
     const first = await start(flags);
     const { body } = await call(await first.url(), "/sandboxes", "sandbox-1", {});
     const path = `/sandboxes/${body.sandbox.id}`;
@@ -275,11 +273,8 @@ describe("the built server, part by part", () => {
   });
 
   it("knows the keys that were made for it, and asks for one from then on", async () => {
-    const program = await startedProgram();
-    const made = new HoldfastProcess([program, "keys", "create", "--merchant", "acme", "--store", sqlite()], {
-      cwd: temporary.path,
-    });
-    expect((await made.ended).status).toBe(0);
+    const made = await holdfast.run(["keys", "create", "--merchant", "acme", "--store", sqlite()]);
+    expect(made.status).toBe(0);
     const server = await start(["--store", sqlite()]);
     expect((await call(await server.url(), "/payments")).status).toBe(401);
   });
@@ -288,36 +283,5 @@ describe("the built server, part by part", () => {
     const server = await start(["--store", "memory:", "--lock-timeout", "0"]);
     const { codes } = await captureTogether(await server.url());
     expect(codes.filter((code) => code === "lock_timeout")).toHaveLength(CALLERS - 1);
-  });
-
-  it("keeps a second server off its data, and lets go of it when it ends", async () => {
-    // Without sandboxes, whose snapshots have a lock of their own.
-    const flags = ["--store", sqlite(), "--sandbox-limit", "0"];
-    const first = await start(flags);
-    await expect(start(flags)).rejects.toThrow(String(first.pid));
-    await first.end("SIGTERM");
-    await expect(start(flags)).resolves.toBeDefined();
-  });
-
-  it("is not ready while its locks do not answer", async () => {
-    const standIn = await GcsStandIn.start({ buckets: ["locks"] });
-    const env = { STORAGE_EMULATOR_HOST: standIn.url };
-    const server = await start(["--store", "memory:", "--locks", "gs://locks/held"], env);
-    const url = await server.url();
-    expect((await call(url, "/readyz")).status).toBe(200);
-    await standIn.close();
-    const seen = await until(
-      () => call(url, "/readyz"),
-      ({ status }) => status === 503,
-    );
-    expect(seen.body.dependencies.locks).toBe("down");
-  });
-
-  it("names its own version", async () => {
-    const { version } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as {
-      version: string;
-    };
-    const server = await start(["--store", "memory:"]);
-    expect((await call(await server.url(), "/openapi.json")).body.info.version).toBe(version);
   });
 });

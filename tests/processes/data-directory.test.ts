@@ -3,19 +3,24 @@ import { join } from "node:path";
 import { HoldfastCli } from "../support/program/holdfast-cli";
 import { mount, unmount } from "../support/mounts";
 import { describeWithMounts } from "../support/servers/servers";
+import { sample, size } from "../support/test-size";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
 const alias = () => `sqlite:${join(holdfast.folder, "alias", "holdfast.db")}`;
 
 describe("a SQLite file whose payments are locked in memory", () => {
-  test("is had by one process at a time, under whatever name, and the others are told by whom", async () => {
+  test("is had by one process at a time, under whatever name, and the others are told by whom; a killed one does not have it", async () => {
     const first = holdfast.serve();
     const url = await first.url();
     symlinkSync(join(holdfast.folder, "data"), join(holdfast.folder, "alias"));
-    for (const args of [
-      ["serve", "--port", "0"],
+    // In brief, a server under another name only: each is a process.
+    const servers = [
       ["serve", "--port", "0", "--store", alias()],
+      ["serve", "--port", "0"],
+    ];
+    for (const args of [
+      ...sample(servers, servers.length),
       ["reconcile"],
       ["expire", "--store", alias()],
       ["migrate"],
@@ -24,47 +29,42 @@ describe("a SQLite file whose payments are locked in memory", () => {
       expect({ args, status, stdout }).toEqual({ args, status: 75, stdout: "" });
       expect(stderr).toMatch(new RegExp(`^holdfast: .*held by pid ${first.pid} .*\\(serve\\)`));
     }
+    // A second server does not wait for it, however long that waits for payments.
+    const impatient = await holdfast.serve("--lock-timeout", "60", "--json").ended;
+    expect(impatient.status).toBe(75);
+    expect(JSON.parse(impatient.stderr)).toMatchObject({
+      error: { limit: 0, source: "the rule that one process at a time opens this data" },
+    });
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     // Keys neither move money nor need the file for themselves.
     expect((await holdfast.run(["keys", "list"])).status).toBe(0);
-  });
-
-  test.each([["reconcile"], ["expire"], ["migrate"]])(
-    "is waited for by %s for as long as it is told to, and no longer",
-    async (command) => {
-      const first = holdfast.serve();
-      await first.url();
-      const given = await holdfast.run([command, "--lock-timeout", "1", "--json", "--quiet"]);
-      expect(given.status).toBe(75);
-      const { error } = JSON.parse(given.stderr) as { error: { waitedMs: number; message: string } };
-      expect(error).toMatchObject({ limit: 1, source: "--lock-timeout", scope: "task" });
-      expect(error.waitedMs).toBeGreaterThanOrEqual(990);
-      expect(error.message).toContain("comes from --lock-timeout; raise it there, or end that process");
-      const patient = holdfast.start([command], { HOLDFAST_LOCK_TIMEOUT_TASK: "50" });
-      await patient.said(/^holdfast: waiting for .*, held by pid \d+ .*\(serve\); \d+ s left/);
-      await first.end("SIGTERM");
-      expect((await patient.ended).status).toBe(0);
-    },
-  );
-
-  test("is not waited for by a second server, however long that waits for payments", async () => {
-    await holdfast.serve().url();
-    const { status, stderr } = await holdfast.serve("--lock-timeout", "60", "--json").ended;
-    expect(status).toBe(75);
-    expect(JSON.parse(stderr)).toMatchObject({
-      error: { limit: 0, source: "the rule that one process at a time opens this data" },
-    });
-  });
-
-  test("is free as soon as its process is killed", async () => {
-    const first = holdfast.serve();
-    await first.url();
     await first.end("SIGKILL");
     expect((await holdfast.run(["reconcile"])).status).toBe(0);
     await holdfast.serve().url();
   });
 
-  test("of snapshots has one server, too, whatever store the other one has", async () => {
+  test("is waited for by reconcile, expire and migrate for as long as they are told to, and no longer", async () => {
+    const first = holdfast.serve();
+    await first.url();
+    const commands = ["reconcile", "expire", "migrate"];
+    for (const command of commands) {
+      const given = await holdfast.run([command, "--lock-timeout", "1", "--json", "--quiet"]);
+      expect([command, given.status]).toEqual([command, 75]);
+      const { error } = JSON.parse(given.stderr) as { error: { waitedMs: number; message: string } };
+      expect(error).toMatchObject({ limit: 1, source: "--lock-timeout", scope: "task" });
+      expect(error.waitedMs).toBeGreaterThanOrEqual(990);
+      expect(error.message).toContain("comes from --lock-timeout; raise it there, or end that process");
+    }
+    const patient = sample(commands, commands.length).map((command) =>
+      holdfast.start([command], { HOLDFAST_LOCK_TIMEOUT_TASK: "50" }),
+    );
+    for (const one of patient)
+      await one.said(/^holdfast: waiting for .*, held by pid \d+ .*\(serve\); \d+ s left/);
+    await first.end("SIGTERM");
+    for (const one of patient) expect((await one.ended).status).toBe(0);
+  });
+
+  test("of snapshots has one server, too, whatever store the other one has; of another name is another matter", async () => {
     const first = holdfast.serve();
     await first.url();
     const refused = await holdfast.run(["serve", "--port", "0", "--store", "memory:"]);
@@ -73,10 +73,6 @@ describe("a SQLite file whose payments are locked in memory", () => {
       new RegExp(`^holdfast: .*snapshots.*held by pid ${first.pid} .*\\(serve\\).*--snapshots file:`),
     );
     await holdfast.serve("--store", "memory:", "--sandbox-limit", "0").url();
-  });
-
-  test("of another name is another matter", async () => {
-    await holdfast.serve().url();
     const others = ["--store", "sqlite:./data/other.db"];
     await holdfast.serve(...others, "--snapshots", "file:./data/other-snapshots").url();
   });
@@ -89,42 +85,45 @@ test("a directory in place of the SQLite file is refused as such", async () => {
 
 describe("a SQLite file under another name", () => {
   const data = (...names: string[]) => join(holdfast.folder, "data", ...names);
-  const second = ["serve", "--port", "0", "--sandbox-limit", "0"];
+  const other = (name: string) => join(holdfast.folder, "other", name);
+  const elsewhere = ["--store", "sqlite:./other/holdfast.db"];
+  const server = ["serve", "--port", "0", "--sandbox-limit", "0"];
+  /** In brief a command where there are payments: it opens the same in the same way, and need not be a process. */
+  const second = size(server, ["reconcile"]);
 
-  test.each([
-    ["the payments", "holdfast.db", ["--store", "sqlite:./other/holdfast.db"]],
-    ["the simulated gateway", "holdfast.gateway.db", ["--store", "sqlite:./other/holdfast.db"]],
-  ])("is refused where the name is a hard link: %s", async (_what, name, store) => {
+  test("is refused while a server has it: a hard link to the payments or to the simulated gateway, the gateway's own name as a link, and a new name", async () => {
     const first = holdfast.serve();
     const url = await first.url();
     mkdirSync(join(holdfast.folder, "other"));
-    linkSync(data(name), join(holdfast.folder, "other", name));
-    const refused = await holdfast.run([...second, ...store]);
-    expect({ status: refused.status, stdout: refused.stdout }).toEqual({ status: 69, stdout: "" });
-    expect(refused.stderr).toMatch(/^holdfast: .*2 names \(hard links\).*find -samefile/);
-    // Nor may a command that shares the file with its server: its log would be another one.
-    if (name === "holdfast.db") expect((await holdfast.run(["keys", "list", ...store])).status).toBe(69);
+    for (const name of ["holdfast.db", "holdfast.gateway.db"]) {
+      linkSync(data(name), other(name));
+      const starting = name === "holdfast.db" ? second : server;
+      const refused = await holdfast.run([...starting, ...elsewhere]);
+      expect({ name, status: refused.status, stdout: refused.stdout }).toEqual({
+        name,
+        status: 69,
+        stdout: "",
+      });
+      expect(refused.stderr).toMatch(/^holdfast: .*2 names \(hard links\).*find -samefile/);
+      // Nor may a command that shares the file with its server: its log would be another one.
+      if (name === "holdfast.db")
+        expect((await holdfast.run(["keys", "list", ...elsewhere])).status).toBe(69);
+      rmSync(join(holdfast.folder, "other"), { recursive: true });
+      mkdirSync(join(holdfast.folder, "other"));
+    }
+    symlinkSync(data("holdfast.gateway.db"), other("holdfast.gateway.db"));
+    const linked = await holdfast.run([...server, ...elsewhere]);
+    expect(linked).toMatchObject({ status: 75, stdout: "" });
+    expect(linked.stderr).toMatch(/^holdfast: .*holdfast\.gateway\.db is locked/);
+
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    rmSync(join(holdfast.folder, "other", name));
+    renameSync(data("holdfast.db"), data("renamed.db"));
+    const renamed = await holdfast.run([...second, "--store", "sqlite:./data/renamed.db"]);
+    expect(renamed).toMatchObject({ status: 75, stdout: "" });
+    expect(renamed.stderr).toMatch(/^holdfast: .*renamed\.db is locked.*under another name/);
+    renameSync(data("renamed.db"), data("holdfast.db"));
     await first.end("SIGTERM");
     expect((await holdfast.run(["reconcile"])).status).toBe(0);
-  });
-
-  test("is refused while a server has the file under the name that it had before", async () => {
-    await holdfast.serve().url();
-    renameSync(data("holdfast.db"), data("renamed.db"));
-    const refused = await holdfast.run([...second, "--store", "sqlite:./data/renamed.db"]);
-    expect(refused).toMatchObject({ status: 75, stdout: "" });
-    expect(refused.stderr).toMatch(/^holdfast: .*renamed\.db is locked.*under another name/);
-  });
-
-  test("is refused where the simulated gateway's name is a link to another server's", async () => {
-    await holdfast.serve().url();
-    mkdirSync(join(holdfast.folder, "other"));
-    symlinkSync(data("holdfast.gateway.db"), join(holdfast.folder, "other", "holdfast.gateway.db"));
-    const refused = await holdfast.run([...second, "--store", "sqlite:./other/holdfast.db"]);
-    expect(refused).toMatchObject({ status: 75, stdout: "" });
-    expect(refused.stderr).toMatch(/^holdfast: .*holdfast\.gateway\.db is locked/);
   });
 
   describeWithMounts("by a mount", () => {
@@ -132,8 +131,7 @@ describe("a SQLite file under another name", () => {
     afterEach(() => unmount(mounted()));
 
     test("of the file itself is refused while a server has the file", async () => {
-      const first = holdfast.serve();
-      await first.url();
+      await holdfast.serve().url();
       writeFileSync(mounted(), "");
       mount("--bind", data("holdfast.db"), mounted());
       const refused = await holdfast.run([...second, "--store", "sqlite:./mounted.db"]);

@@ -1,10 +1,18 @@
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { loadSqlite } from "../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { fillDisk } from "../support/fill-disk";
 import { eventually, HoldfastCli } from "../support/program/holdfast-cli";
 import { mount, unmount } from "../support/mounts";
 import { describeWithMounts } from "../support/servers/servers";
+import { size } from "../support/test-size";
+
+/** In brief, few callers who are in no hurry: what they meet is the same. */
+const LOAD = size(
+  { callers: 8, pauseMs: 0, captured: 40, refused: 50, probes: 40 },
+  { callers: 3, pauseMs: 20, captured: 12, refused: 10, probes: 12 },
+);
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
@@ -95,30 +103,31 @@ describeWithMounts("a server whose disk", () => {
         if (made.status !== 201) {
           refused += 1;
           if (made.status !== 503 && made.status !== 202) odd.push(made);
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await pause(5 + LOAD.pauseMs);
           continue;
         }
         const id = made.body.payment.id as string;
         const capture = await call(url, "POST", `/payments/${id}/capture`, "capture", {});
         if (capture.status === 201) captured.push(id);
         else if (capture.status !== 503 && capture.status !== 202) odd.push(capture);
+        if (LOAD.pauseMs > 0) await pause(LOAD.pauseMs);
       }
     };
-    const callers = Array.from({ length: 8 }, caller);
+    const callers = Array.from({ length: LOAD.callers }, caller);
     await eventually(
       async () => captured.length,
-      (count) => count >= 40,
+      (count) => count >= LOAD.captured,
     );
     fill();
     await eventually(
       async () => refused,
-      (count) => count > 50,
+      (count) => count > LOAD.refused,
     );
     // It is full now, and most requests fail: no probe may say that all is well.
     const probes: number[] = [];
-    for (let probe = 0; probe < 40; probe += 1) {
+    for (let probe = 0; probe < LOAD.probes; probe += 1) {
       probes.push((await readyz(url)).status);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
     }
     expect(probes.filter((status) => status === 200)).toEqual([]);
     rmSync(ballast());
@@ -155,7 +164,7 @@ describe("a server whose file is damaged under it", () => {
     for (let look = 0; look < 5; look += 1) {
       const { status, body } = await readyz(url);
       expect({ status, reasons: body.reasons }).toEqual({ status: 503, reasons: { store: "damaged" } });
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await pause(400);
     }
   });
 });

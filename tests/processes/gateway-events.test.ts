@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { startedProgram } from "../support/program/built-program";
-import { HoldfastProcess } from "../support/program/holdfast-process";
+import { HoldfastCli } from "../support/program/holdfast-cli";
+import type { HoldfastProcess } from "../support/program/holdfast-process";
 import { describeWithPostgres } from "../support/servers/servers";
 import { signed, WEBHOOK_SECRET } from "../support/stripe-stand-in/signed-event";
 import type { StripeEvent } from "../support/stripe-stand-in/stripe-events";
 import { StripeStandIn } from "../support/stripe-stand-in/stripe-stand-in";
-import { temporaryDirectory } from "../support/worlds/temporary-directory";
+import { size } from "../support/test-size";
 
 /**
  * Hints of the built program, seen from outside, with Stripe's stand-in. Nothing else than hints asks: the passes that
@@ -16,9 +16,9 @@ jest.setTimeout(180_000);
 const WITHIN_MS = 20_000;
 /** From Stripe's word to the end of a capture that nobody knew the outcome of. */
 const SETTLED_WITHIN_MS = 1_000;
-const CAPTURES = 20;
+const CAPTURES = size(20, 8);
 
-const temporary = temporaryDirectory();
+const holdfast = new HoldfastCli();
 const running: HoldfastProcess[] = [];
 let stripe: StripeStandIn;
 let sent = 0;
@@ -43,10 +43,10 @@ interface Started {
 
 async function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
   const common = ["--port", "0", "--shutdown-delay", "0", "--pass-interval", "0", "--sandbox-limit", "0"];
-  const args = [await startedProgram(), "serve", ...common, "--gateway", "stripe:", ...flags];
-  const started = new HoldfastProcess(args, {
-    cwd: temporary.path,
-    env: { STRIPE_API_KEY: "sk_test_abc", HOLDFAST_STRIPE_URL: stripe.url, ...env },
+  const started = holdfast.start(["serve", ...common, "--gateway", "stripe:", ...flags], {
+    STRIPE_API_KEY: "sk_test_abc",
+    HOLDFAST_STRIPE_URL: stripe.url,
+    ...env,
   });
   running.push(started);
   return { url: await started.url(), process: started };
@@ -155,18 +155,15 @@ function expectWithinASecond(lasted: readonly number[]): void {
   expect(lasted.at(-2)).toBeLessThan(SETTLED_WITHIN_MS);
 }
 
-test("the server settles unknown captures within a second of their hints, on SQLite", async () => {
-  const { url } = await start(["--store", "sqlite:./data/soon.db", ...listless], withSecret);
-  expectWithinASecond(await settlingMs([url], [url]));
-});
-
-test("the server keeps a hint over a kill, on SQLite, and follows it when it is there again", async () => {
+test("the server settles unknown captures within a second of their hints, keeps a hint over a kill, on SQLite, and follows it when it is there again", async () => {
   const flags = ["--store", "sqlite:./data/hints.db", ...listless];
   const first = await start(flags, withSecret);
+  expectWithinASecond(await settlingMs([first.url], [first.url]));
+
   const id = await lostCapture(first.url);
   // Stripe does not answer questions for now, so the hint has to wait.
   stripe.arm("read", ...silent);
-  const event = stripe.world.events.all.find(({ type }) => type === "charge.captured")!;
+  const event = stripe.world.events.all.findLast(({ type }) => type === "charge.captured")!;
   expect(await deliver(first.url, event)).toBe(200);
   await wasTriedInVain(first.url);
   await endServers();
@@ -200,11 +197,7 @@ test("the server without webhooks reads Stripe's list, also of the time when it 
 test("gateway catch-up reads the list since a time, and says what was new", async () => {
   const { url } = await start(["--store", "memory:", ...listless], withSecret);
   const id = await lostCapture(url);
-  const run = async (...args: string[]) =>
-    new HoldfastProcess([await startedProgram(), "--url", url, "gateway", "catch-up", ...args], {
-      cwd: temporary.path,
-      env: {},
-    }).ended;
+  const run = (...args: string[]) => holdfast.run(["--url", url, "gateway", "catch-up", ...args]);
   const since = new Date(Date.now() - 86_400_000).toISOString();
   expect(await run("--since", since)).toMatchObject({
     status: 0,

@@ -69,19 +69,27 @@ export function explore(rules: ModelRules): Verdict {
       reconciler(rules.reconcilerTurns),
     ],
   };
-  const seen = new Set<string>([JSON.stringify(start)]);
+  const seen = new Set<string>([textOf(start)]);
   const queue: { state: State; path: Path | null }[] = [{ state: start, path: null }];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const wrong = wrongIn(next.state);
     if (wrong !== null) return { states: seen.size, violation: [...stepsOf(next.path), wrong] };
     for (const { label, to } of movesFrom(next.state, rules)) {
-      const id = JSON.stringify(to);
+      const id = textOf(to);
       if (seen.has(id)) continue;
       seen.add(id);
       queue.push({ state: to, path: { label, before: next.path } });
     }
   }
   return { states: seen.size, violation: null };
+}
+
+/** What can differ between two states; the processes have their places. */
+function textOf({ operations, recorded, inFlight, moved, holder, crashes, processes }: State): string {
+  const about = processes.map(
+    ({ at, fresh, on, resending, turns, told }) => `${at} ${fresh} ${on} ${resending} ${turns} ${told}`,
+  );
+  return [operations.a, operations.b, recorded, "sent", inFlight, moved, holder, crashes, ...about].join();
 }
 
 interface Path {

@@ -43,9 +43,16 @@ function recordOf(pid: number): LockRecord {
   };
 }
 
-function ownerOf(content: string | undefined): number | null {
-  const record = parseRecord(content ?? "");
-  return typeof record === "string" ? null : record.pid;
+/** There are few contents, and each is looked at after each step. */
+const owners = new Map<string, number | null>();
+
+function ownerOf(content = ""): number | null {
+  const known = owners.get(content);
+  if (known !== undefined) return known;
+  const record = parseRecord(content);
+  const owner = typeof record === "string" ? null : record.pid;
+  owners.set(content, owner);
+  return owner;
 }
 
 /** The lock's own code runs over this: each filesystem call, and each look whether a process lives, is one step. */

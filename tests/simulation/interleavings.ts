@@ -10,6 +10,8 @@ export interface Model<Shared> {
   readonly describe: (shared: Shared) => string;
   readonly processes: readonly ((steps: Steps<Shared>) => Promise<void>)[];
   readonly mostCrashes: number;
+  /** Everything is gone through in either order; a mistake of the last process is found sooner in this one. */
+  readonly lastFirst?: boolean;
   /** Called once before a crashed process is left for good. */
   readonly onCrash: (shared: Shared, process: number) => void;
   /** After each step: what must never be, in words, or null. */
@@ -53,7 +55,8 @@ export async function exploreAll<Shared>(model: Model<Shared>): Promise<Explorat
       const state = run.describe();
       if (seen.has(state)) break;
       seen.add(state);
-      const [first, ...others] = run.choices();
+      const choices = run.choices();
+      const [first, ...others] = model.lastFirst === true ? choices.reverse() : choices;
       if (first === undefined) {
         ends++;
         const wrong = (await model.atTheEnd?.(run.shared)) ?? null;

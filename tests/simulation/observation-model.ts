@@ -12,6 +12,7 @@ import { applyVerdict, settle } from "../../src/domain/payment/settlement";
 import type { Step } from "../../src/domain/payment/step";
 import { NOON, authorizedPayment, capturedPayment, step } from "../support/worlds/payments";
 import { exploreAll, type Exploration, type Steps } from "./interleavings";
+import { nameOf, paymentOf } from "./named-payments";
 
 /**
  * One payment, in every order of the steps of those who are at it at once without a lock: a caller's movement, which may
@@ -38,29 +39,12 @@ interface Shared {
   readonly gateway: AtGateway;
 }
 
-/** Steps take and give texts, so that what a process has seen can be compared; payments are kept by theirs. */
-const payments = new Map<string, Payment>();
-
-function textOf({ facts }: Payment): string {
-  const text = JSON.stringify(facts, (_, value: unknown) =>
-    typeof value === "bigint" ? `${value}n` : value,
-  );
-  payments.set(text, restored(facts));
-  return text;
-}
-
-function paymentIn(text: string): Payment {
-  const payment = payments.get(text);
-  if (payment === undefined) throw new Error("no such payment");
-  return payment;
-}
-
 export function explore(rules: Rules): Promise<Exploration> {
   const isCapture = rules.scenario === "a capture, and one in the dashboard";
   const start = isCapture ? restored(authorizedPayment().facts) : refundedPayment();
   return exploreAll<Shared>({
     shared: () => ({ payment: start, version: 1, gateway: gatewayOf(start) }),
-    describe: ({ payment, version, gateway }) => `${textOf(payment)} ${version} ${JSON.stringify(gateway)}`,
+    describe: ({ payment, version, gateway }) => `${nameOf(payment)} ${version} ${JSON.stringify(gateway)}`,
     processes: [
       (steps) => caller(steps, isCapture),
       (steps) => network(steps, isCapture),
@@ -104,21 +88,21 @@ function gatewayOf({ facts: { operations } }: Payment): AtGateway {
 async function caller({ take }: Steps<Shared>, isCapture: boolean): Promise<void> {
   const request = { idempotencyKey: parseIdempotencyKey("k"), fingerprint: "k" };
   const read = await take("reads", readIt);
-  const before = paymentIn(read.payment);
+  const before = paymentOf(read.payment);
   const decision = isCapture
     ? decideCapture(before, request, {}, numbered(1))
     : decideRefund(before, request, { amount: 400n }, numbered(1));
   if (decision.outcome === "refused") return;
-  const intended = textOf(decision.payment);
+  const intended = nameOf(decision.payment);
   if (!(await take("writes its intent", writing(intended, read.version)))) return;
   const { operationId: id } = decision;
   await take("sends", ({ gateway }) => void gateway.inFlight.push(id));
   const answer = await take("hears an answer, if there is one", (shared) => answerTo(shared, id, isCapture));
   for (let tries = 0; answer !== null && tries < 4; tries += 1) {
     const now = await take("reads to settle", readIt);
-    const settled = applyVerdict(paymentIn(now.payment), id, verdictIn(answer), numbered(1, tries + 1));
-    if (settled === paymentIn(now.payment)) return;
-    if (await take("settles", writing(textOf(settled), now.version))) return;
+    const settled = applyVerdict(paymentOf(now.payment), id, verdictIn(answer), numbered(1, tries + 1));
+    if (settled === paymentOf(now.payment)) return;
+    if (await take("settles", writing(nameOf(settled), now.version))) return;
   }
 }
 
@@ -145,11 +129,11 @@ async function observer({ take }: Steps<Shared>, which: number, rules: Rules): P
   for (let tries = 0; tries < 3; tries += 1) {
     const read = await take("reads", readIt);
     const drawn = await take("sees the picture", ({ gateway }) => JSON.stringify(gateway));
-    const before = paymentIn(read.payment);
+    const before = paymentOf(read.payment);
     const next = compared(before, JSON.parse(drawn) as AtGateway, numbered(which, tries), rules);
     if (next === before) return;
     const version = rules.mistake === "no version" ? null : read.version;
-    if (await take("writes what differs", writing(textOf(next), version))) return;
+    if (await take("writes what differs", writing(nameOf(next), version))) return;
   }
 }
 
@@ -217,18 +201,20 @@ function verdictIn(heard: NonNullable<Heard>): GatewayVerdict {
 }
 
 function readIt({ payment, version }: Shared) {
-  return { payment: textOf(payment), version };
+  return { payment: nameOf(payment), version };
 }
 
 /** Null for a writer that does not compare versions. */
 function writing(payment: string, version: number | null) {
   return (shared: Shared): boolean => {
     if (version !== null && shared.version !== version) return false;
-    const given = paymentIn(payment);
+    const given = paymentOf(payment);
     // As rows are upserted: what the writer does not know of stays.
-    const known = new Set(given.facts.operations.map(({ id }) => id));
-    const kept = shared.payment.facts.operations.filter(({ id }) => !known.has(id));
-    shared.payment = restored({ ...given.facts, operations: [...given.facts.operations, ...kept] });
+    const { operations } = given.facts;
+    const written = new Set(operations.map(({ id }) => id));
+    const kept = shared.payment.facts.operations.filter(({ id }) => !written.has(id));
+    shared.payment =
+      kept.length === 0 ? given : restored({ ...given.facts, operations: [...operations, ...kept] });
     shared.version += 1;
     return true;
   };

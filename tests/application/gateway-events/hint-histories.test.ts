@@ -45,7 +45,7 @@ async function livesEndAlike(
 
 describe("histories of hints, shuffled, doubled, late, forged and foreign", () => {
   test("histories of hints all end where asking alone ends, in memory", async () => {
-    const seen = await livesEndAlike(isFullStorm ? 100_000 : size(5_000, 200), () => new HintsWorld());
+    const seen = await livesEndAlike(isFullStorm ? 100_000 : size(5_000, 100), () => new HintsWorld());
     // They are no histories of nothing.
     expect(seen).toEqual(expect.arrayContaining(["authorized", "captured", "declined", "voided"]));
   });
@@ -54,7 +54,7 @@ describe("histories of hints, shuffled, doubled, late, forged and foreign", () =
     const { sqlite, close } = await temporarySqlite();
     try {
       const parts = { payments: new SqlitePaymentRepository(sqlite), hints: new SqliteHintStore(sqlite) };
-      await livesEndAlike(size(500, 40), (label) => new HintsWorld({ ...parts, label }));
+      await livesEndAlike(size(500, 15), (label) => new HintsWorld({ ...parts, label }));
     } finally {
       await close();
     }

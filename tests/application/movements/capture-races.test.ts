@@ -12,7 +12,7 @@ import { scheduled } from "../../support/worlds/scheduled";
 import { size } from "../../support/test-size";
 import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
 
-const RUNS = size(60, 25);
+const RUNS = size(60, 12);
 
 type Guards = "all" | "version" | "indexes" | "none";
 interface OpenRepository {

@@ -27,7 +27,10 @@ afterAll(() => installed.remove());
 
 const run = (heading: string, env?: NodeJS.ProcessEnv): Promise<string> => {
   if (!samples.has(heading)) throw new Error(`docs/lock-toolkit.md has no sample under "${heading}"`);
-  return installed.run(fileOf(heading).replace(".mts", ".mjs"), env);
+  const file = fileOf(heading).replace(".mts", ".mjs");
+  return samples.get(heading)!.includes("node:test")
+    ? installed.run(file, env)
+    : installed.runShared(file, env);
 };
 
 /** What each sample prints that needs nothing but the package. */

@@ -57,6 +57,6 @@ test.each([
   ["receiving", /^payment\.captured p$/],
   ["embedding", /captured$/],
 ])("the sample of %s, as it stands on its page, prints what the page says", async (name, printed) => {
-  const output = await installed.run(`${name}.mjs`, { WEBHOOK_SECRET: secret, HOLDFAST_API_KEY: "" });
+  const output = await installed.runShared(`${name}.mjs`, { WEBHOOK_SECRET: secret, HOLDFAST_API_KEY: "" });
   expect(output).toMatch(printed);
 });

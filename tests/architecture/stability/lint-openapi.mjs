@@ -1,11 +1,13 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { text } from "node:stream/consumers";
+import { json } from "node:stream/consumers";
 
-// Reads a document, prints what Redocly's recommended rules find in it. A process of its own: the linter has ES modules only.
+// Reads documents, prints what Redocly's recommended rules find in each. A process of its own: the linter has ES modules only.
 const config = await createConfig({ extends: ["recommended"] });
-const problems = await lintFromString({ source: await text(process.stdin), config });
-console.log(
-  JSON.stringify(
+const found = [];
+for (const document of await json(process.stdin)) {
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  found.push(
     problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer ?? ""}: ${message}`),
-  ),
-);
+  );
+}
+console.log(JSON.stringify(found));

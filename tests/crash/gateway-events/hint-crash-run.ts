@@ -1,18 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
+import { quickRequest } from "../../support/program/quick-request";
 import { signed, WEBHOOK_SECRET } from "../../support/stripe-stand-in/signed-event";
 import type { StripeEvent } from "../../support/stripe-stand-in/stripe-events";
 import { StripeStandIn } from "../../support/stripe-stand-in/stripe-stand-in";
 import type { ToldEvent } from "../../support/told-events";
-import type { Answer, CrashPrograms, Event } from "../crash-run";
+import type { Arrivals } from "../crash-point";
+import { post, type Answer, type CrashPrograms, type Event } from "../crash-run";
 import type { CrashingServerOptions } from "../crashing-server";
-import { cellsOf, type HintCell, type HintCrash, type Way } from "./hint-crashes";
-import type { HintMistake } from "./hint-mistakes";
+import { cellsOf, inProcesses, type HintCell, type HintCrash, type Way } from "./hint-crashes";
 import { AMOUNT, REFUNDED, situations, type Situation } from "./hint-situations";
 
 /** Events of the list are that old: older than what is read again of it in any case. */
 const LISTED_AGO_MS = 30 * 60_000;
-/** So many times it is looked; a dead process's loan of a hint ends within it. */
+/** The clocks of those that die: what they have lent is due at once for the one that goes on. */
+const BEHIND_MS = 20_000;
+/** Far more often than it takes. */
 const MAX_LOOKS = 160;
 const BETWEEN_LOOKS_MS = 250;
 const MOST_PAGES = 5;
@@ -24,7 +27,6 @@ export interface HintRun {
   readonly folder: string;
   readonly programs: CrashPrograms;
   readonly crashes: readonly HintCrash[];
-  readonly mistake?: HintMistake;
 }
 
 /** A payment when nothing is left to follow, by us and by Stripe. */
@@ -62,6 +64,8 @@ export async function runHintCrashes(run: HintRun): Promise<Map<string, HintOutc
 class HintCrashRun {
   private readonly lived: Lived[] = [];
   private readonly unacknowledged: StripeEvent[] = [];
+  /** Of those that do not die: with the one that goes on after the webhooks happens what the list is then to tell of. */
+  private living: HoldfastProcess | undefined;
 
   constructor(
     private readonly run: HintRun,
@@ -70,15 +74,19 @@ class HintCrashRun {
 
   async execute(): Promise<Map<string, HintOutcome>> {
     const outcomes = new Map<string, HintOutcome>();
-    for (const way of ["by a webhook", "by the list"] as const) {
-      const crashes = this.run.crashes.filter((crash) => crash.way === way);
-      if (crashes.length === 0) continue;
-      await this.prepare(cellsOf(crashes), way);
-      const before = this.stripe.requests.length;
-      for (const crash of crashes) await this.dieAt(crash);
-      for (const [name, outcome] of await this.goOn(way, before)) outcomes.set(name, outcome);
+    try {
+      for (const way of ["by a webhook", "by the list"] as const) {
+        const crashes = this.run.crashes.filter((crash) => crash.way === way);
+        if (crashes.length === 0) continue;
+        await this.prepare(cellsOf(crashes), way);
+        const before = this.stripe.requests.length;
+        for (const together of inProcesses(crashes)) await this.dieAt(together);
+        for (const [name, outcome] of await this.goOn(way, before)) outcomes.set(name, outcome);
+      }
+      return outcomes;
+    } finally {
+      await this.living?.end("SIGKILL");
     }
-    return outcomes;
   }
 
   private crashing(options: Partial<CrashingServerOptions>, way: Way): HoldfastProcess {
@@ -100,8 +108,8 @@ class HintCrashRun {
     const { stripe } = this;
     stripe.world.events.now = () => Date.now() - (way === "by the list" ? LISTED_AGO_MS : 0);
     this.lived.length = 0;
-    const running = this.crashing({}, "by a webhook");
-    const url = await running.url();
+    this.living ??= this.crashing({}, "by a webhook");
+    const url = await this.living.url();
     for (const cell of cells) this.lived.push(await this.live(url, cell));
     stripe.timePasses();
     for (const { cell, reference } of this.lived) {
@@ -110,7 +118,7 @@ class HintCrashRun {
       if (inTheDashboard === "refunded") stripe.world.refundInDashboard(reference, REFUNDED);
       if (inTheDashboard === "disputed") stripe.world.dispute(reference);
     }
-    await running.end("SIGKILL");
+    await this.living.end("SIGKILL");
   }
 
   private async live(url: string, cell: HintCell): Promise<Lived> {
@@ -126,7 +134,7 @@ class HintCrashRun {
         refund: { path: `/payments/${paymentId}/refunds`, body: { amount: REFUNDED } },
       }[kind];
       keys.push({ ...request, key });
-      const { status, body } = await post(url + request.path, request.body, key);
+      const { status, body } = await post(url + request.path, request.body, keyed(key));
       if (status !== (fault === undefined || fault === "fails_later" ? 201 : 202))
         throw new Error(`${cell.name}: ${kind} was answered ${status} ${JSON.stringify(body)}`);
       paymentId = (body.payment?.id ?? body.paymentId) as string;
@@ -136,26 +144,31 @@ class HintCrashRun {
     return { cell, paymentId, reference, keys };
   }
 
-  private async dieAt(crash: HintCrash): Promise<void> {
-    const of = this.lived.filter(({ cell }) => cell.crash === crash);
-    const { point, together, way } = crash;
-    const only = way === "by the list" && point.endsWith("receive") ? undefined : namesOf(of, point);
-    const arrivals = together ? of.length : 1;
-    const { mistake } = this.run;
-    const options = {
-      crash: { point, arrivals, ...(only === undefined ? {} : { only }) },
-      ...(mistake === undefined ? {} : { mistake }),
-    };
+  /** All of these are told in one way, and have a mistake in common, if there is one. */
+  private async dieAt(together: readonly HintCrash[]): Promise<void> {
+    const { way, mistake } = together[0]!;
+    const crash = together.map((one) => this.arrivalsAt(one));
+    const options = { behindMs: BEHIND_MS, crash, ...(mistake === undefined ? {} : { mistake }) };
     const running = this.crashing(options, way);
     const url = await running.url();
-    if (way === "by a webhook")
+    if (way === "by a webhook") {
+      const told = this.lived.filter(({ cell }) => together.includes(cell.crash));
       await this.deliver(
         url,
-        of.map((one) => this.lastEventOf(one)),
+        told.map((one) => this.lastEventOf(one)),
       );
+    }
     const { signal, stdout, stderr } = await running.ended;
-    if (signal !== "SIGKILL" || !stdout.includes(`crashing ${point}`))
-      throw new Error(`it did not die ${point}: ${signal} ${stdout} ${stderr}`);
+    const points = together.map(({ point }) => point).join(", ");
+    if (signal !== "SIGKILL" || !stdout.includes(`crashing ${points}\n`))
+      throw new Error(`it did not die ${points}: ${signal} ${stdout} ${stderr}`);
+  }
+
+  private arrivalsAt(crash: HintCrash): Arrivals {
+    const { point, way, together } = crash;
+    const of = this.lived.filter(({ cell }) => cell.crash === crash);
+    const only = way === "by the list" && point.endsWith("receive") ? undefined : namesOf(of, point);
+    return { point, arrivals: together ? of.length : 1, ...(only === undefined ? {} : { only }) };
   }
 
   /** What is not acknowledged, Stripe sends again. */
@@ -163,8 +176,7 @@ class HintCrashRun {
     const answers: Promise<void>[] = [];
     for (const event of events) {
       const { body, signature } = signed(event);
-      const answer = fetch(`${url}/gateway-events/stripe`, {
-        method: "POST",
+      const answer = quickRequest(`${url}/gateway-events/stripe`, {
         headers: { "stripe-signature": signature },
         body,
       });
@@ -190,22 +202,18 @@ class HintCrashRun {
 
   /** The ordinary program, until there is nothing left to follow; then a person, and then each key once more. */
   private async goOn(way: Way, before: number): Promise<[string, HintOutcome][]> {
-    const running = this.crashing({}, way);
-    try {
-      const url = await running.url();
-      await this.deliver(url, this.unacknowledged.splice(0));
-      if (way === "by the list") await this.untilListIsRead();
-      await until("no hint is left", async () => (await metricsOf(url)).includes("holdfast_hints_waiting 0"));
-      for (const one of this.lived) await this.decide(url, one);
-      return await Promise.all(
-        this.lived.map(async (one): Promise<[string, HintOutcome]> => [
-          one.cell.name,
-          await this.outcomeOf(url, one, before),
-        ]),
-      );
-    } finally {
-      await running.end("SIGKILL");
-    }
+    this.living = this.crashing({}, way);
+    const url = await this.living.url();
+    await this.deliver(url, this.unacknowledged.splice(0));
+    if (way === "by the list") await this.untilListIsRead();
+    await until("no hint is left", async () => (await metricsOf(url)).includes("holdfast_hints_waiting 0"));
+    for (const one of this.lived) await this.decide(url, one);
+    return Promise.all(
+      this.lived.map(async (one): Promise<[string, HintOutcome]> => [
+        one.cell.name,
+        await this.outcomeOf(url, one, before),
+      ]),
+    );
   }
 
   /** More often than one reading of it has pages. */
@@ -236,7 +244,7 @@ class HintCrashRun {
     const last = keys.at(-1);
     const again = [];
     for (let n = 0; last !== undefined && n < 2; n += 1)
-      again.push(await post(url + last.path, last.body, last.key));
+      again.push(await post(url + last.path, last.body, keyed(last.key)));
     const { world, requests } = this.stripe;
     const refunds = world.refunds.filter(
       (one) => one.payment_intent === reference && one.status !== "failed",
@@ -268,25 +276,13 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
 }
 
 async function metricsOf(url: string): Promise<string> {
-  return (await fetch(`${url}/metrics`)).text();
+  return (await quickRequest(`${url}/metrics`)).text;
 }
 
 async function get<T>(url: string): Promise<T> {
-  const answer = await fetch(url);
-  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
+  const answer = await quickRequest(url);
+  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${answer.text}`);
+  return JSON.parse(answer.text) as T;
 }
 
-async function post(url: string, body: object, key?: string): Promise<Answer> {
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
-    body: JSON.stringify(body),
-  });
-  const { requestId: _, ...said } = (await answer.json()) as Record<string, unknown>;
-  return {
-    status: answer.status,
-    replayed: answer.headers.get("idempotency-replayed") === "true",
-    body: said,
-  };
-}
+const keyed = (key: string) => ({ "idempotency-key": key });

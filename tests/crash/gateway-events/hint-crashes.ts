@@ -1,4 +1,6 @@
+import { size } from "../../support/test-size";
 import type { CrashPoint } from "../crash-point";
+import type { HintMistake } from "./hint-mistakes";
 import { situations, type Situation, type SituationName } from "./hint-situations";
 
 /** How Stripe's word comes to us. */
@@ -11,6 +13,8 @@ export interface HintCrash {
   /** Each of them has come there when the process dies; else one is enough, and the others are wherever they are. */
   readonly together: boolean;
   readonly of: readonly SituationName[];
+  /** Of the process that dies there. */
+  readonly mistake?: HintMistake;
 }
 
 const all = Object.keys(situations) as SituationName[];
@@ -46,6 +50,16 @@ export const hintCrashes: readonly HintCrash[] = [
   by("by the list", "after position", false),
 ];
 
+/**
+ * Which of them one process dies at together. At full size each has a process of its own; in brief, only those for which a
+ * loan of everything that is due, or the one list, waits, and mistakes.
+ */
+export function inProcesses(crashes: readonly HintCrash[]): readonly (readonly HintCrash[])[] {
+  const isAlone = ({ together, mistake }: HintCrash) => size(true, !together || mistake !== undefined);
+  const shared = crashes.filter((crash) => !isAlone(crash));
+  return [...(shared.length === 0 ? [] : [shared]), ...crashes.filter(isAlone).map((crash) => [crash])];
+}
+
 /** One payment, what happened to it, and where the process died that Stripe told of it. */
 export interface HintCell {
   readonly name: string;
@@ -56,7 +70,7 @@ export interface HintCell {
 export function cellsOf(crashes: readonly HintCrash[]): readonly HintCell[] {
   return crashes.flatMap((crash) =>
     crash.of.map((situation) => ({
-      name: `${situation}, told ${crash.way}, crash ${crash.point}`,
+      name: `${situation}, told ${crash.way}, crash ${crash.point}${crash.mistake === undefined ? "" : `, ${crash.mistake}`}`,
       situation,
       crash,
     })),

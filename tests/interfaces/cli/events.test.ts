@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually, HoldfastCli } from "../../support/program/holdfast-cli";
-import type { HoldfastProcess } from "../../support/program/holdfast-process";
+import type { RunningProgram } from "../../support/program/running-program";
 import { freePort } from "../../support/servers/own-process";
 import { HttpWorld } from "../../support/worlds/http-world";
 
@@ -15,12 +15,12 @@ beforeEach(async () => {
 });
 afterEach(() => http.close());
 
-function tail(args: readonly string[] = [], url = http.url): HoldfastProcess {
+function tail(args: readonly string[] = [], url = http.url): RunningProgram {
   return holdfast.start(["events", "tail", "--after", "beginning", ...args], { HOLDFAST_URL: url });
 }
 
-const lines = (tailing: HoldfastProcess) => tailing.printed.split("\n").filter((line) => line !== "");
-const printed = (tailing: HoldfastProcess, count: number) =>
+const lines = (tailing: RunningProgram) => tailing.printed.split("\n").filter((line) => line !== "");
+const printed = (tailing: RunningProgram, count: number) =>
   eventually(
     async () => lines(tailing),
     (all) => all.length >= count,
@@ -73,7 +73,7 @@ describe("events tail", () => {
     const id = await http.authorize();
     await printed(second, 2);
     await printed(third, 1);
-    const paymentsOf = (tailing: HoldfastProcess) =>
+    const paymentsOf = (tailing: RunningProgram) =>
       lines(tailing).map((line) => JSON.parse(line).data.payment.id as string);
     expect(paymentsOf(third)).toEqual([id]);
     expect(paymentsOf(second)[1]).toBe(id);

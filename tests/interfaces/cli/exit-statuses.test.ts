@@ -62,10 +62,10 @@ describe("bad configuration ends with 78", () => {
     ["with junk in it", "junk", "junk is not valid TOML"],
   ])("as a file of settings does %s, whoever named it", async (_what, path, words) => {
     writeFileSync(join(holdfast.folder, "junk"), "port = = 1\n");
-    const ended = await Promise.all([
-      holdfast.run(["config", "--config", path]),
-      holdfast.run(["config"], { HOLDFAST_CONFIG: path }),
-    ]);
+    const ended = [
+      await holdfast.run(["config", "--config", path]),
+      await holdfast.run(["config"], { HOLDFAST_CONFIG: path }),
+    ];
     expect(ended.map(({ status, stdout }) => ({ status, stdout }))).toEqual([
       { status: 78, stdout: "" },
       { status: 78, stdout: "" },
@@ -124,8 +124,9 @@ describe("what does not answer ends with 69", () => {
     ["postgres", "ECONNREFUSED"],
   ])("as %s locks of a server do that nobody is there to lend", async (scheme, reason) => {
     const where = `127.0.0.1:${await freePort()}`;
-    const locks = ["--locks", `${scheme}://someone:secret@${where}`];
-    const { status, stdout, stderr } = await holdfast.serve("--store", "memory:", ...locks).ended;
+    const locks = `${scheme}://someone:secret@${where}`;
+    const args = ["serve", "--port", "0", "--store", "memory:", "--locks", locks];
+    const { status, stdout, stderr } = await holdfast.run(args);
     expect({ status, stdout }).toEqual({ status: 69, stdout: "" });
     expect(stderr).toContain(`the locks ${scheme}://someone:***@${where} cannot be used: `);
     expect(stderr).toContain(reason);

@@ -1,6 +1,11 @@
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { typescriptChild } from "../../support/children/typescript-child";
 import { eventually, HoldfastCli } from "../../support/program/holdfast-cli";
+import type { Ended } from "../../support/program/running-program";
+import { size } from "../../support/test-size";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -41,34 +46,43 @@ async function capture(url: string, key: string): Promise<Captured> {
   return post(`/payments/${payment.id}/capture`, {});
 }
 
+/** What becomes of a capture through each module. How one is loaded and called is the same whoever serves. */
+const captureThrough = size(throughServers, inOneProcess);
+
+async function throughServers(files: readonly string[]): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const file of files) {
+    const server = holdfast.serve("--gateway", `module:${file}`, "--store", "memory:");
+    outcomes.push((await capture(await server.url(), "one")).capture.status);
+    await server.end("SIGTERM");
+  }
+  return outcomes;
+}
+
+async function inOneProcess(files: readonly string[]): Promise<string[]> {
+  const child = typescriptChild("gateways/capture-through-modules.ts", ...files);
+  const { stdout } = await promisify(execFile)(child.file, child.args);
+  return JSON.parse(stdout) as string[];
+}
+
 describe("a gateway of a module", () => {
-  test.each([
-    ["an ES module", "own.mjs", `export default async () => ({${METHODS}});`],
-    ["a CommonJS module", "own.cjs", `module.exports = () => ({${METHODS}});`],
-    [
-      "an ES module compiled for require",
-      "own.cjs",
-      `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => ({${METHODS}});`,
-    ],
-    [
-      "an ES module that waits before it is there",
-      "own.mjs",
-      `await new Promise((resolve) => setTimeout(resolve, 20)); export default () => ({${METHODS}});`,
-    ],
-    [
-      "an instance of a class",
-      "own.mjs",
-      `class Own { #answers = 0; ${METHODS.replaceAll(
-        /(\w+): async (\([^)]*\)) => (\(.*\)),\n/g,
-        "async $1$2 { this.#answers += 1; return $3; }\n",
-      )
-        .replace(/has: (.*\]),/, "has = $1;")
-        .replace("remembersKeysForMs: 86_400_000,", "remembersKeysForMs = 86_400_000;")} }
-      export default () => new Own();`,
-    ],
-  ])("a gateway of a module moves money as %s", async (_, name, text) => {
-    const url = await holdfast.serve("--gateway", write(name, text)).url();
-    expect(await capture(url, "one")).toMatchObject({ capture: { status: "succeeded" } });
+  test("a gateway of a module moves money as an ES module, one that waits, a CommonJS module, one that was compiled, and a class", async () => {
+    const asClass = METHODS.replaceAll(
+      /(\w+): async (\([^)]*\)) => (\(.*\)),\n/g,
+      "async $1$2 { this.#answers += 1; return $3; }\n",
+    )
+      .replace(/has: (.*\]),/, "has = $1;")
+      .replace("remembersKeysForMs: 86_400_000,", "remembersKeysForMs = 86_400_000;");
+    const texts: Readonly<Record<string, string>> = {
+      "own.mjs": `export default async () => ({${METHODS}});`,
+      "waits.mjs": `await new Promise((resolve) => setTimeout(resolve, 20)); export default () => ({${METHODS}});`,
+      "own.cjs": `module.exports = () => ({${METHODS}});`,
+      "compiled.cjs": `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => ({${METHODS}});`,
+      "class.mjs": `class Own { #answers = 0; ${asClass} } export default () => new Own();`,
+    };
+    for (const [name, text] of Object.entries(texts)) write(name, text);
+    const files = Object.keys(texts).map((name) => join(holdfast.folder, name));
+    expect(await captureThrough(files)).toEqual(files.map(() => "succeeded"));
   });
 
   test("a gateway of a module is given its options, from the environment before the file, and closed at the end", async () => {
@@ -112,6 +126,14 @@ describe("a gateway of a module", () => {
   });
 
   const whole = (change: string) => `export default () => ({${METHODS} ${change} });`;
+  const serveOwn = ["serve", "--port", "0", "--gateway", "module:./own.mjs"];
+
+  function expectRefusal({ status, stdout, stderr }: Ended, reason: RegExp): void {
+    expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
+    expect(stderr).toMatch(/^holdfast: --gateway is module:\S+, which is no gateway: /);
+    expect(stderr).toMatch(reason);
+    expect(stderr).not.toContain(SECRET);
+  }
 
   test.each([
     ["is not there", null, /there is no file .*\/own\.mjs$/],
@@ -175,30 +197,28 @@ describe("a gateway of a module", () => {
       whole("remembersKeysForMs: 1.5,"),
       /remembersKeysForMs is 1\.5: it has to be the whole milliseconds/,
     ],
-    [
-      "ends the program while it is loaded",
-      "process.exit(0);",
-      /it ended the program while it was opened, with status 0$/,
-    ],
-    [
-      "ends the program while it is opened, and not at once",
-      "export default () => new Promise(() => setTimeout(() => process.exit(), 20));",
-      /it ended the program while it was opened, with status 0$/,
-    ],
     ["has something else for close", whole('close: "later",'), /close is a string, not a method$/],
   ])("a module that %s is refused at start with 78 and its reason", async (_, text, reason) => {
     if (text !== null) write("own.mjs", text);
-    const args = ["serve", "--port", "0", "--gateway", "module:./own.mjs"];
-    const { status, stdout, stderr } = await holdfast.run(args, withSecret);
-    expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
-    expect(stderr).toMatch(/^holdfast: --gateway is module:\S+, which is no gateway: /);
-    expect(stderr).toMatch(reason);
-    expect(stderr).not.toContain(SECRET);
+    expectRefusal(await holdfast.run(serveOwn, withSecret), reason);
+  });
+
+  test.each([
+    ["while it is loaded", "process.exit(0);"],
+    [
+      "while it is opened, and not at once",
+      "export default () => new Promise(() => setTimeout(() => process.exit(), 20));",
+    ],
+  ])("a module that ends the program %s is refused at start with 78 and its reason", async (_, text) => {
+    write("own.mjs", text);
+    const refused = await holdfast.start(serveOwn, withSecret).ended;
+    expectRefusal(refused, /it ended the program while it was opened, with status 0$/);
   });
 
   test("a module that ends the program while it is opened is told of in JSON where that is wanted", async () => {
     const gateway = write("own.mjs", "process.exit(0);");
-    const { status, stderr } = await holdfast.run(["serve", "--port", "0", "--gateway", gateway, "--json"]);
+    const { status, stderr } = await holdfast.start(["serve", "--port", "0", "--gateway", gateway, "--json"])
+      .ended;
     expect(status).toBe(78);
     expect(JSON.parse(stderr)).toMatchObject({
       error: { message: expect.stringContaining("it ended the program while it was opened") },
@@ -212,23 +232,25 @@ describe("a gateway of a module", () => {
     expect(stderr).toContain("it is TypeScript: compile it, and name the JavaScript that comes of it");
   });
 
+  const refused = (gateway: string) => holdfast.run(["serve", "--port", "0", "--gateway", gateway]);
+
   test("a module that is named by a URL is refused with how to name it", async () => {
-    expect(await holdfast.serve("--gateway", "module:file:///opt/own.mjs").ended).toMatchObject({
+    expect(await refused("module:file:///opt/own.mjs")).toMatchObject({
       status: 64,
       stderr: expect.stringContaining("names a URL: write module:<path>, without file://"),
     });
   });
 
   test("a module that is a folder, or nothing, is refused", async () => {
-    expect(await holdfast.serve("--gateway", "module:.").ended).toMatchObject({
+    expect(await refused("module:.")).toMatchObject({
       status: 78,
       stderr: expect.stringMatching(/ is no file$/),
     });
-    expect(await holdfast.serve("--gateway", `module:${"x".repeat(300)}`).ended).toMatchObject({
+    expect(await refused(`module:${"x".repeat(300)}`)).toMatchObject({
       status: 78,
       stderr: expect.stringContaining("it cannot be read: Error: ENAMETOOLONG"),
     });
-    expect(await holdfast.serve("--gateway", "module:").ended).toMatchObject({
+    expect(await refused("module:")).toMatchObject({
       status: 64,
       stderr: expect.stringContaining("names no path: write module:<path>"),
     });

@@ -4,7 +4,7 @@ import { lockFileName } from "../../../src/infrastructure/locking/file/on-disk/l
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { eventually, HoldfastCli, untilEnded } from "../../support/program/holdfast-cli";
 import { freePort } from "../../support/servers/own-process";
-import type { HoldfastProcess } from "../../support/program/holdfast-process";
+import type { RunningProgram } from "../../support/program/running-program";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -30,7 +30,7 @@ const on = (url: string, env: NodeJS.ProcessEnv = {}) => {
     locks,
     start,
     json: async <T>(...args: string[]) => JSON.parse((await locks(...args, "--json")).stdout) as T,
-    hold: async (task: string): Promise<{ holder: HoldfastProcess; command: number }> => {
+    hold: async (task: string): Promise<{ holder: RunningProgram; command: number }> => {
       const holder = start(task);
       const command = Number((await holder.said(/^running (\d+)$/))[1]);
       return { holder, command };

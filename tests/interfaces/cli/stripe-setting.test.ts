@@ -13,7 +13,7 @@ describe("a server with Stripe as its gateway", () => {
   afterEach(() => stripe.close());
 
   test("a server with Stripe as its gateway without a secret key ends with 78, and says what to set", async () => {
-    const { status, stdout, stderr } = await holdfast.serve("--gateway", "stripe:").ended;
+    const { status, stdout, stderr } = await holdfast.run(["serve", "--port", "0", "--gateway", "stripe:"]);
     expect({ status, stdout }).toEqual({ status: 78, stdout: "" });
     expect(stderr).toBe(
       "holdfast: --gateway is stripe:, which needs Stripe's secret key: set STRIPE_API_KEY",
@@ -21,7 +21,7 @@ describe("a server with Stripe as its gateway", () => {
   });
 
   test("a server with Stripe as its gateway does not take an address with a path", async () => {
-    const { status, stderr } = await holdfast.serve("--stripe-url", "http://127.0.0.1/v1").ended;
+    const { status, stderr } = await holdfast.run(["serve", "--stripe-url", "http://127.0.0.1/v1"]);
     expect(status).toBe(64);
     expect(stderr).toContain("--stripe-url must be http(s)://host or http(s)://host:port");
   });

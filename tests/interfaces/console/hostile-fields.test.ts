@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ConsoleServer } from "../../support/console/console-server";
+import { sample } from "../../support/test-size";
 import { asText, asValue, hostileTexts, intruders } from "../../support/console/hostile-texts";
 
 jest.setTimeout(240_000);
@@ -39,7 +40,7 @@ test("whatever a gateway says stays text: its references, its refusals, and its 
 });
 
 test("the reason of a refusal stays text", async () => {
-  for (const [n, text] of hostileTexts.entries()) {
+  for (const [n, text] of sample(hostileTexts, 3).entries()) {
     const answer = await fetch(`${server.url}/payments`, {
       method: "POST",
       headers: {
@@ -115,21 +116,22 @@ test("the description of an endpoint, its address, and what its receiver answers
 
 test("what was asked for is told as text where there is nothing: paths, ids and fields", async () => {
   const { browser } = server.operator;
-  for (const text of hostileTexts) {
-    const written = encodeURIComponent(text);
-    for (const path of [
-      `/console/${written}`,
-      `/console/payments/${written}`,
-      `/console/reviews/${written}`,
-      `/console/webhooks/${written}`,
-      `/console/sandboxes/${written}`,
-      `/console/payments?from=${written}`,
-      `/console/payments?merchant=${written}`,
-      `/console/payments?status=${written}`,
-      `/console/payments?cursor=${written}`,
-      `/console/webhooks?cursor=${written}`,
-      `/console?done=${written}`,
-    ]) {
+  const places = [
+    "/",
+    "/payments/",
+    "/reviews/",
+    "/webhooks/",
+    "/sandboxes/",
+    "/payments?from=",
+    "/payments?merchant=",
+    "/payments?status=",
+    "/payments?cursor=",
+    "/webhooks?cursor=",
+    "?done=",
+  ];
+  for (const [n, place] of places.entries()) {
+    for (const text of sample(hostileTexts, 3, n)) {
+      const path = `/console${place}${encodeURIComponent(text)}`;
       const { status, text: page, headers } = await browser.get(path);
       expect([path, status < 500, intruders(page)]).toEqual([path, true, []]);
       expect(headers.get("location") ?? "/console").toMatch(/^\/console/);

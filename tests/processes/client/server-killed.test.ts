@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { FileKeys, HoldfastClient } from "../../../src/client";
 import { HoldfastCli } from "../../support/program/holdfast-cli";
 import { freePort } from "../../support/servers/own-process";
+import { size } from "../../support/test-size";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
-const PAYMENTS = 30;
-const KILLS = 3;
+const PAYMENTS = size(30, 15);
+const KILLS = size(3, 2);
 
 test("a client whose server is killed again and again captures each payment once, and learns so", async () => {
   const port = String(await freePort());

@@ -1,18 +1,20 @@
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { HistoryRecorder } from "../../support/linearizability/history/history-recorder";
 import { reliable } from "../../support/linearizability/payment/gateway-behaviour";
 import { startedProgram } from "../../support/program/built-program";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { isFullStorm, stormSeed } from "../../support/storms";
+import { size } from "../../support/test-size";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { expectGood } from "./expect-good";
-import { historyStorm } from "./history-storm";
+import { historyStorm, lull } from "./history-storm";
 import { NaiveBank } from "./naive-bank";
 import { StormServers } from "./storm-servers";
 
 const KILLS = isFullStorm ? 10 : 2;
-const BETWEEN_KILLS_MS = 2_000;
+/** In brief, callers who are in less of a hurry. */
+const CALLERS = size({ count: 12, betweenTurnsMs: 0 }, { count: 6, betweenTurnsMs: 20 });
+const BETWEEN_KILLS = size({ ms: 2_000, answers: 0 }, { ms: 1_000, answers: 120 });
 const KINDS = ["authorize", "capture", "void", "refund"] as const;
 
 jest.setTimeout(isFullStorm ? 900_000 : 180_000);
@@ -45,15 +47,16 @@ test("a gateway that loses, repeats, delays and lies, and a server that is kille
       seed: stormSeed(4),
       recorder,
       servers,
-      callers: 12,
+      callers: CALLERS.count,
+      betweenTurnsMs: CALLERS.betweenTurnsMs,
       callsEach: 60,
       paymentMethods: ["card"],
       trouble: async () => {
         for (let kill = 0; kill < KILLS; kill += 1) {
-          await pause(BETWEEN_KILLS_MS);
+          await lull(recorder, BETWEEN_KILLS);
           await servers.killAndRestart(0);
         }
-        await pause(BETWEEN_KILLS_MS);
+        await lull(recorder, BETWEEN_KILLS);
       },
       moves: async (paymentId) => {
         const path = `/gateway/payments/${paymentId}`;

@@ -11,6 +11,8 @@ export interface HistoryStormOptions {
   readonly callers: number;
   /** Requests of one payment, about; then the callers go on to the next one. */
   readonly callsEach: number;
+  /** For how long a caller does nothing after each request. Default: not at all. */
+  readonly betweenTurnsMs?: number;
   readonly paymentMethods: readonly [string, ...string[]];
   /** What happens meanwhile. The storm lasts as long. */
   readonly trouble: () => Promise<void>;
@@ -50,13 +52,16 @@ const OPEN = new Set(["authorizing", "capturing", "voiding", "refunding"]);
  * a time, while there is trouble. Afterwards all that was left open is asked for again, and everything is read once more.
  */
 export async function historyStorm(options: HistoryStormOptions): Promise<void> {
-  const { recorder, servers, callers, trouble } = options;
+  const { recorder, servers, callers, betweenTurnsMs = 0, trouble } = options;
   const client = new SteadyClient(recorder);
   const storm = new Storm(options, client);
   let isOver = false;
   try {
     const working = Array.from({ length: callers }, async () => {
-      while (!isOver) await storm.turn();
+      while (!isOver) {
+        await storm.turn();
+        if (betweenTurnsMs > 0) await pause(betweenTurnsMs);
+      }
     });
     try {
       await trouble();
@@ -74,6 +79,16 @@ export async function historyStorm(options: HistoryStormOptions): Promise<void> 
   } finally {
     client.close();
   }
+}
+
+/** So long, and until so many more calls had an answer: a slow machine sees as much as a quick one. */
+export async function lull(
+  recorder: HistoryRecorder,
+  lasting: { ms: number; answers: number },
+): Promise<void> {
+  const target = recorder.answered + lasting.answers;
+  await pause(lasting.ms);
+  while (recorder.answered < target) await pause(20);
 }
 
 class Storm {

@@ -7,6 +7,7 @@ import { LockChild } from "../../../src/infrastructure/locking/contract/children
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { typescriptChild } from "../../support/children/typescript-child";
+import { size } from "../../support/test-size";
 
 const PATIENCE_MS = 60_000;
 const ID = "task:nightly";
@@ -48,9 +49,9 @@ describe.each(["kernel", "exclusive-create"] as const)(
     }
 
     it(
-      "lose nothing when ten of them increment one number",
+      "lose nothing when many of them increment one number",
       async () => {
-        const [processes, times] = [10, 10];
+        const [processes, times] = [size(10, 4), 10];
         const file = join(temporary.path, "number");
         writeFileSync(file, "0");
         const child = typescriptChild("file-lock-child.ts", join(temporary.path, "locks"));

@@ -154,7 +154,7 @@ describe("ownership passes from one process to another", () => {
   );
 
   test(
-    "and a third is told at once that somebody is waiting already",
+    "and a third is told at once that somebody is waiting already, and gets the place of a waiter that was killed when that has lasted",
     async () => {
       const [owner, waiter, third] = [startOwner(), startOwner(), startOwner()];
       await owner.acquire();
@@ -163,29 +163,22 @@ describe("ownership passes from one process to another", () => {
       await expect(third.acquire()).resolves.toEqual({ failed: "lock_contended" });
       await owner.release();
       await acquiring;
-    },
-    PATIENCE_MS,
-  );
 
-  test(
-    "and a waiter that was killed keeps its place no longer than a place lasts",
-    async () => {
-      const [owner, waiter, third] = [startOwner(), startOwner(), startOwner()];
-      await owner.acquire();
-      void waiter.acquire();
-      await owner.askedToRelease();
-      await waiter.child.kill();
-      let acquiring: Promise<unknown> = third.acquire();
+      // The one that had it is the next to wait, and is killed.
+      void owner.acquire();
+      await waiter.askedToRelease();
+      await owner.child.kill();
+      let trying: Promise<unknown> = third.acquire();
       const again = async (): Promise<unknown> => {
-        const answer = await acquiring;
+        const answer = await trying;
         if (typeof answer === "string") return answer;
         await new Promise((resolve) => setTimeout(resolve, 50));
-        acquiring = third.acquire();
+        trying = third.acquire();
         return again();
       };
       const acquired = again();
-      await owner.askedToRelease();
-      await owner.release();
+      await waiter.askedToRelease();
+      await waiter.release();
       expect(typeof (await acquired)).toBe("string");
     },
     PATIENCE_MS,

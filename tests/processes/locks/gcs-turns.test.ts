@@ -6,7 +6,7 @@ import { TalkingChild } from "../../support/program/talking-child";
 import { size } from "../../support/test-size";
 import { typescriptChild } from "../../support/children/typescript-child";
 
-const PROCESSES = 4;
+const PROCESSES = size(4, 3);
 /** The second is long enough that waiters look as rarely as they ever do, which takes them half a minute. */
 const sections = size(
   [

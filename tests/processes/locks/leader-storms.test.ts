@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { startOwnPostgres } from "../../support/servers/own-postgres";
 import { startOwnRedis } from "../../support/servers/own-redis";
-import { describeWithOwn } from "../../support/servers/servers";
+import { describeWithOwn, testAtFullSize } from "../../support/servers/servers";
 import { Storm, type StormKind } from "../../support/worlds/lock-storm";
 import { size } from "../../support/test-size";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
@@ -33,7 +33,7 @@ async function leadersOn(kind: StormKind, place: string, stoppedMs: number, deaf
   return storm;
 }
 
-test("five candidates without a lock are found to lead together", async () => {
+test("several candidates without a lock are found to lead together", async () => {
   const storm = await Storm.begin("nothing", temporary.path, "leader");
   try {
     await storm.proceeds(20);
@@ -43,25 +43,28 @@ test("five candidates without a lock are found to lead together", async () => {
   expect(storm.overlaps).not.toEqual([]);
 });
 
-test.each(["kernel", "exclusive-create"] as const)(
-  "of five candidates on one lock file (%s) one leads at a time, over kills and stops",
+test.each(size(["kernel", "exclusive-create"] as const, ["kernel"] as const))(
+  "of several candidates on one lock file (%s) one leads at a time, over kills and stops",
   async (mode) => {
     (await leadersOn(mode, temporary.path, 1_500)).expectOrder(2_000);
   },
 );
 
-test("five candidates on one lease in a bucket lead one at a time, over kills, stops and lost news", async () => {
-  // As the real service, it would let one be elected in two seconds.
-  const standIn = await GcsStandIn.start({ buckets: ["locks"], limitMutations: false });
-  try {
-    (await leadersOn("gcs", standIn.url, 4_500, size(4_500, undefined))).expectOrder(6_000);
-  } finally {
-    await standIn.close();
-  }
-});
+testAtFullSize(
+  "several candidates on one lease in a bucket lead one at a time, over kills, stops and lost news",
+  async () => {
+    // As the real service, it would let one be elected in two seconds.
+    const standIn = await GcsStandIn.start({ buckets: ["locks"], limitMutations: false });
+    try {
+      (await leadersOn("gcs", standIn.url, 4_500, 4_500)).expectOrder(6_000);
+    } finally {
+      await standIn.close();
+    }
+  },
+);
 
-describeWithOwn("postgres", "five candidates on one PostgreSQL", () => {
-  it("five candidates on one PostgreSQL lead one at a time, over kills, stops and lost news", async () => {
+describeWithOwn("postgres", "several candidates on one PostgreSQL", () => {
+  it("several candidates on one PostgreSQL lead one at a time, over kills, stops and lost news", async () => {
     const server = await startOwnPostgres();
     try {
       (await leadersOn("postgres", server.url, 2_000, 5_000)).expectOrder(3_000);
@@ -71,8 +74,8 @@ describeWithOwn("postgres", "five candidates on one PostgreSQL", () => {
   });
 });
 
-describeWithOwn("redis", "five candidates on one Redis", () => {
-  it("five candidates on one Redis lead one at a time, over kills, stops and lost news", async () => {
+describeWithOwn("redis", "several candidates on one Redis", () => {
+  it("several candidates on one Redis lead one at a time, over kills, stops and lost news", async () => {
     const server = await startOwnRedis();
     try {
       (await leadersOn("redis", server.url, 4_500, 4_500)).expectOrder(6_000);

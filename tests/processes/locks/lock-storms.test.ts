@@ -13,7 +13,7 @@ jest.setTimeout(ROUNDS * 240_000);
 
 const temporary = temporaryDirectory();
 
-test("five processes without a lock are found to be inside together", async () => {
+test("several processes without a lock are found to be inside together", async () => {
   const storm = await Storm.begin("nothing", temporary.path);
   try {
     await storm.proceeds(50);
@@ -23,7 +23,10 @@ test("five processes without a lock are found to be inside together", async () =
   expect(storm.overlaps).not.toEqual([]);
 });
 
-describe.each(["kernel", "exclusive-create"] as const)("five processes on one lock file, %s", (mode) => {
+/** In brief, each kind of lock has one of the three storms, and each storm a kind: see leaders and slots. */
+const FILE_LOCKS = size(["kernel", "exclusive-create"] as const, ["exclusive-create"] as const);
+
+describe.each(FILE_LOCKS)("several processes on one lock file, %s", (mode) => {
   it("are inside one at a time, over kills and stops", async () => {
     const storm = await Storm.begin(mode, temporary.path);
     try {
@@ -62,20 +65,20 @@ async function stormOnBucket(peers: number): Promise<Storm> {
   return storm;
 }
 
-describe("five processes on one lease in a bucket", () => {
+describe("several processes on one lease in a bucket", () => {
   it("are inside one at a time, over kills, stops, a service that is gone and lost news", async () => {
     (await stormOnBucket(0)).expectOrder(6_000);
   });
 });
 
 if (size(true, false))
-  describeWithPython("five processes on one lease in a bucket, two of them the peer in Python", () => {
+  describeWithPython("several processes on one lease in a bucket, two of them the peer in Python", () => {
     it("are inside one at a time, ours and the peers, over kills, stops, a service that is gone and lost news", async () => {
       (await stormOnBucket(2)).expectOrder(6_000);
     });
   });
 
-describeWithOwn("postgres", "five processes on one PostgreSQL lock", () => {
+describeWithOwn("postgres", "several processes on one PostgreSQL lock", () => {
   it("are inside one at a time, over kills, stops, restarts and lost news", async () => {
     const server = await startOwnPostgres();
     const storm = await Storm.begin("postgres", server.url);
@@ -99,7 +102,7 @@ describeWithOwn("postgres", "five processes on one PostgreSQL lock", () => {
   });
 });
 
-describeWithOwn("redis", "five processes on one Redis lock", () => {
+describeWithOwn("redis", "several processes on one Redis lock", () => {
   it("are inside one at a time, over kills, stops, failovers and a server that stands still", async () => {
     const servers = [await startOwnRedis(), await startOwnRedis()] as const;
     await replicate(servers[1], servers[0]);

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LeaseSettings } from "../../../src/infrastructure/locking/lease/protocol/lease-settings";
 import { QUICK_LEASE } from "../../support/servers/gcs-locks";
-import { joinedScript } from "../../support/program/joined-script";
+import { joinedServer } from "../../support/program/built-program";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
+import { size } from "../../support/test-size";
 import type { SandboxServerOptions } from "../../support/worlds/sandbox-server";
 
 /** What two servers share, beside what each of them is given anyway. */
@@ -24,7 +25,7 @@ interface Answer {
 const TEST_MS = 150_000;
 /** A process that is merely slow keeps what it owns; waiters and owners look often. */
 const PATIENT: Partial<LeaseSettings> = { ...QUICK_LEASE, ttlMs: 30_000, requestTimeoutMs: 5_000 };
-const MOVES = 20;
+const MOVES = size(20, 6);
 const CALLERS = 3;
 /** Far more often than it takes. */
 const MAX_TRIES = 400;
@@ -38,6 +39,12 @@ export function describeSharedSandboxes(
     let folder: string;
     let shared: SharedByServers;
     let running: HoldfastProcess[];
+    let program: string;
+
+    beforeAll(async () => {
+      const options: SandboxServerOptions = { flags: { port: "0", store: "memory:" }, lease: {} };
+      program = await joinedServer("support/worlds/sandbox-server.ts", options);
+    }, TEST_MS);
 
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "holdfast-sandboxes-"));
@@ -59,8 +66,7 @@ export function describeSharedSandboxes(
         ...shared.flags,
       };
       const options: SandboxServerOptions = { flags, lease };
-      const script = join(__dirname, "../../support/worlds/sandbox-server.ts");
-      const started = new HoldfastProcess([joinedScript(script), JSON.stringify(options)], {
+      const started = new HoldfastProcess([program, JSON.stringify(options)], {
         cwd: folder,
         ...(shared.env === undefined ? {} : { env: shared.env }),
       });

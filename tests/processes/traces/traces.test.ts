@@ -96,8 +96,10 @@ describeWithPostgres("traces on PostgreSQL", (server) => {
   describeTraces("PostgreSQL", () => ["--store", server.url]);
 });
 
-test("a capture is one trace: the request, the wait for the lock, the section, the intent, the gateway and the settlement", async () => {
-  const server = serve(["--store", "sqlite:data.db", "--pass-interval", "0", "--log-level", "info"]);
+test("a capture is one trace: the request, the wait for the lock, the section, the intent, the gateway and the settlement; a webhook's delivery is a trace of its own, with a link to the request that its event comes from", async () => {
+  const receiver = await WebhookReceiver.open();
+  const more = ["--pass-interval", "0", "--log-level", "info", "--webhooks-allow", "http,private"];
+  const server = serve(["--store", "sqlite:data.db", ...more]);
   const url = await server.url();
   const id = await authorized(url, "tok_ok");
   const theirs = "0af7651916cd43dd8448eb211c80319c";
@@ -121,18 +123,13 @@ test("a capture is one trace: the request, the wait for the lock, the section, t
   // What began in this trace needs no link to it.
   expect(settled.links ?? []).toEqual([]);
   await server.said(new RegExp(`"trace_id":"${theirs}".*"path":"/payments/${id}/capture"`));
-});
-
-test("a webhook's delivery is a trace of its own, with a link to the request that its event comes from", async () => {
-  const receiver = await WebhookReceiver.open();
   try {
-    const url = await serve(["--store", "sqlite:data.db", "--webhooks-allow", "http,private"]).url();
-    await post(url, "/webhook-endpoints", { url: receiver.url });
-    await authorized(url, "tok_ok");
+    await post(url, "/webhook-endpoints", { url: receiver.url, types: ["payment.refunded"] });
+    await post(url, `/payments/${id}/refunds`, {});
     const delivered = await arrived("deliver webhook");
-    const request = await arrived("POST /payments");
-    expect(delivered.traceId).not.toBe(request.traceId);
-    expect(delivered.links).toMatchObject([{ traceId: request.traceId }]);
+    const refund = await arrived("POST /payments/:paymentId/refunds");
+    expect(delivered.traceId).not.toBe(refund.traceId);
+    expect(delivered.links).toMatchObject([{ traceId: refund.traceId }]);
   } finally {
     await receiver.close();
   }

@@ -1,17 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { webhookLimits } from "../../../src/application/webhooks/webhook-limits";
 import { loadSqlite } from "../../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { startedProgram } from "../../support/program/built-program";
-import { HoldfastProcess, type Ended } from "../../support/program/holdfast-process";
+import { HoldfastCli } from "../../support/program/holdfast-cli";
+import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { query } from "../../support/servers/postgres-locks";
 import { describeWithPostgres } from "../../support/servers/servers";
 import { WebhookReceiver } from "../../support/receivers/webhook-receiver";
-import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 
 /** Webhooks of the built program, seen from outside. */
 
@@ -24,7 +25,7 @@ const DAY_SECONDS = 86_400;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Body = any;
 
-const temporary = temporaryDirectory();
+const holdfast = new HoldfastCli();
 const running: HoldfastProcess[] = [];
 let receiver: WebhookReceiver;
 
@@ -40,20 +41,19 @@ async function endServers(): Promise<void> {
   await Promise.all(running.splice(0).map((server) => server.end("SIGKILL")));
 }
 
-async function launch(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<HoldfastProcess> {
-  const args = [await startedProgram(), "serve", "--port", "0", "--shutdown-delay", "0", ...flags];
-  const server = new HoldfastProcess(args, { cwd: temporary.path, env });
+const SERVE = ["serve", "--port", "0", "--shutdown-delay", "0"];
+
+function launch(flags: readonly string[], env: NodeJS.ProcessEnv = {}): HoldfastProcess {
+  const server = holdfast.start([...SERVE, ...flags], env);
   running.push(server);
   return server;
 }
 
-async function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  return (await launch(flags, env)).url();
+function start(flags: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  return launch(flags, env).url();
 }
 
-async function command(url: string, ...args: string[]): Promise<Ended> {
-  return new HoldfastProcess([await startedProgram(), "--url", url, ...args], { cwd: temporary.path }).ended;
-}
+const command = (url: string, ...args: string[]) => holdfast.run(["--url", url, ...args]);
 
 async function call(url: string, method: string, path: string, body?: object): Promise<Body> {
   const response = await fetch(url + path, {
@@ -92,23 +92,22 @@ function sqlInOperations(beginning: string): string {
 }
 
 function onSqlite(statement: string): void {
-  const database = new (loadSqlite().DatabaseSync)(join(temporary.path, "data/holdfast.db"));
+  const database = new (loadSqlite().DatabaseSync)(join(holdfast.folder, "data/holdfast.db"));
   database.exec(statement);
   database.close();
 }
 
 interface LostKey {
-  /** Of the server before, and of the one that has to do without its key. */
+  readonly first: HoldfastProcess;
+  /** Of it, and of the one that has to do without its key. */
   readonly flags: readonly string[];
-  readonly before: NodeJS.ProcessEnv;
   readonly afterwards: NodeJS.ProcessEnv;
   lose(): void;
   run(statement: string): Promise<void> | void;
 }
 
 /** What docs/operations.md says about a key that is lost for good, step by step. */
-async function expectNewBeginning({ flags, before, afterwards, lose, run }: LostKey): Promise<void> {
-  const first = await launch(flags, before);
+async function expectNewBeginning({ first, flags, afterwards, lose, run }: LostKey): Promise<void> {
   const lost = await call(await first.url(), "POST", "/webhook-endpoints", { url: `${receiver.url}/lost` });
   await call(await first.url(), "POST", `/webhook-endpoints/${lost.endpoint.id}/rotate-secret`, {});
   // So that something is pending there.
@@ -120,12 +119,12 @@ async function expectNewBeginning({ flags, before, afterwards, lose, run }: Lost
   );
   await first.end("SIGTERM");
   lose();
-  expect(await (await launch(flags, afterwards)).ended).toMatchObject({ status: 78 });
+  expect(await launch(flags, afterwards).ended).toMatchObject({ status: 78 });
   await run(sqlInOperations("UPDATE webhook_endpoints SET deleted_at"));
 
   receiver.answer = (_webhook, response) => response.writeHead(204).end();
   const attempts = receiver.at("/lost").length;
-  const server = await launch(flags, afterwards);
+  const server = launch(flags, afterwards);
   const url = await server.url();
   expect((await call(url, "GET", "/webhook-endpoints")).data).toEqual([]);
   await expectDelivery(url);
@@ -167,14 +166,10 @@ async function expectDelivery(url: string): Promise<string> {
 }
 
 describe("the built server delivers webhooks", () => {
-  it("from memory", async () => {
-    await expectDelivery(await start(["--store", "memory:", ...HERE]));
-  });
-
-  it("from SQLite, over a kill and a restart, with a key of its own that none of its files shows", async () => {
-    const server = await launch(HERE);
+  it("from SQLite, over a kill and a restart, with a key of its own that none of its files shows, and within a second what was under way at a kill", async () => {
+    let server = launch(HERE);
     const secret = await expectDelivery(await server.url());
-    expect(statSync(join(temporary.path, "data/holdfast.secrets-key")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(holdfast.folder, "data/holdfast.secrets-key")).mode & 0o777).toBe(0o600);
     receiver.answer = (_webhook, response) => response.writeHead(500).end();
     await paidFor(await server.url());
     await until(
@@ -182,7 +177,7 @@ describe("the built server delivers webhooks", () => {
       (count) => count >= 3,
     );
     await server.end("SIGKILL");
-    for (const file of readdirSync(join(temporary.path, "data"), { recursive: true, withFileTypes: true })) {
+    for (const file of readdirSync(join(holdfast.folder, "data"), { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
       const content = readFileSync(join(file.parentPath, file.name), "latin1");
       expect({ file: file.name, shows: content.includes(secret.slice(6, 30)) }).toEqual({
@@ -192,30 +187,27 @@ describe("the built server delivers webhooks", () => {
     }
     expect(server.lines.join("\n")).not.toContain(secret.slice(6, 30));
     receiver.answer = (_webhook, response) => response.writeHead(200).end();
-    await start(HERE);
+    server = launch(HERE);
+    await server.url();
     const types = await until(
       () => typesAt("/in").slice(3),
       (found) => found.length >= 2,
     );
     expect(types).toEqual(["payment.authorized", "payment.captured"]);
-  });
 
-  it("within a second of a start, what the process before it had under way when it was killed", async () => {
-    let server = await launch(HERE);
-    const body = { url: `${receiver.url}/in` };
-    await call(await server.url(), "POST", "/webhook-endpoints", body);
     // Whoever is never answered has it under way.
     receiver.answer = () => {};
+    const first = receiver.received.length;
     await paidFor(await server.url());
     const tookMs: number[] = [];
     // A machine that is busy with something else may be slow once.
     while (tookMs.length < 3 && !tookMs.some((ms) => ms < 1_000)) {
       const before = await until(
         () => receiver.received.length,
-        (count) => count > tookMs.length,
+        (count) => count > first + tookMs.length,
       );
       await server.end("SIGKILL");
-      server = await launch(HERE);
+      server = launch(HERE);
       await server.url();
       const readyAtMs = Date.now();
       await until(
@@ -223,7 +215,7 @@ describe("the built server delivers webhooks", () => {
         (count) => count > before,
       );
       tookMs.push(receiver.received[before]!.atMs - readyAtMs);
-      expect(receiver.received[before]!.id).toBe(receiver.received[0]!.id);
+      expect(receiver.received[before]!.id).toBe(receiver.received[first]!.id);
     }
     expect(Math.min(...tookMs)).toBeLessThan(1_000);
     expect(Math.max(...tookMs)).toBeLessThan(webhookLimits.leaseMs);
@@ -232,57 +224,50 @@ describe("the built server delivers webhooks", () => {
   it("not before each stored secret opens, and without the old key once all were rotated", async () => {
     const [older, newer] = [0, 1].map(() => randomBytes(32).toString("base64"));
     const withKey = (key: string) => ({ HOLDFAST_SECRETS_KEY: key });
-    const first = await launch(HERE, withKey(older!));
+    const first = launch(HERE, withKey(older!));
     const made = async () => {
       const body = { url: `${receiver.url}/in` };
       return (await call(await first.url(), "POST", "/webhook-endpoints", body)).endpoint.id as string;
     };
     const ids = [await made(), await made()];
     await first.end("SIGTERM");
-    const second = await launch(HERE, withKey(`${newer},${older}`));
+    const second = launch(HERE, withKey(`${newer},${older}`));
     const rotate = async (id: string) =>
       call(await second.url(), "POST", `/webhook-endpoints/${id}/rotate-secret`, {});
     await rotate(ids[0]!);
     await second.end("SIGTERM");
-    const refused = await (await launch(HERE, withKey(newer!))).ended;
+    const refused = await launch(HERE, withKey(newer!)).ended;
     expect(refused).toMatchObject({ status: 78, stderr: expect.stringContaining("sealed with the key") });
-    const third = await launch(HERE, withKey(`${newer},${older}`));
+    const third = launch(HERE, withKey(`${newer},${older}`));
     await call(await third.url(), "POST", `/webhook-endpoints/${ids[1]}/rotate-secret`, {});
     await third.end("SIGTERM");
     expect(await start(HERE, withKey(newer!))).toContain("http");
   });
 
-  it("not with a new key file where the one of the stored secrets is missing: status 78 names the file", async () => {
-    const before = await launch(HERE);
+  it("not with a new key file where the one of the stored secrets is missing: status 78 names the file; and again after it was lost for good, to endpoints that were made again", async () => {
+    const before = launch(HERE);
     await call(await before.url(), "POST", "/webhook-endpoints", { url: `${receiver.url}/first` });
     await before.end("SIGTERM");
-    const file = join(temporary.path, "data/holdfast.secrets-key");
+    const file = join(holdfast.folder, "data/holdfast.secrets-key");
     renameSync(file, `${file}.away`);
-    const { status, stderr } = await (await launch(HERE)).ended;
+    const { status, stderr } = await launch(HERE).ended;
     expect({ status, isMade: existsSync(file) }).toEqual({ status: 78, isMade: false });
     expect(stderr).toContain("data/holdfast.secrets-key cannot be used");
     expect(stderr).toContain("restore this file");
     renameSync(`${file}.away`, file);
-    await paidFor(await start(HERE));
+    const again = launch(HERE);
+    await paidFor(await again.url());
     const types = await until(
       () => typesAt("/first"),
       (found) => found.length >= 2,
     );
     expect(types).toEqual(["payment.authorized", "payment.captured"]);
-  });
-
-  it("again after its key was lost for good, to endpoints that were made again: SQLite", async () => {
-    await expectNewBeginning({
-      flags: HERE,
-      before: {},
-      afterwards: {},
-      lose: () => rmSync(join(temporary.path, "data/holdfast.secrets-key")),
-      run: onSqlite,
-    });
+    const lose = () => rmSync(file);
+    await expectNewBeginning({ first: again, flags: HERE, afterwards: {}, lose, run: onSqlite });
   });
 
   it("to nobody from a copy in which all endpoints were disabled, as for a drill", async () => {
-    const original = await launch(HERE);
+    const original = launch(HERE);
     await call(await original.url(), "POST", "/webhook-endpoints", { url: `${receiver.url}/in` });
     receiver.answer = (_webhook, response) => response.writeHead(500).end();
     await paidFor(await original.url());
@@ -308,9 +293,29 @@ describe("the built server delivers webhooks", () => {
     const problem = await call(url, "POST", "/webhook-endpoints", { url: receiver.url });
     expect(problem).toMatchObject({ code: "webhook_url_address_forbidden", status: 400 });
   });
+});
+
+describe("the built server delivers webhooks of what it keeps in memory", () => {
+  let folder: string;
+  let server: HoldfastProcess;
+  let url: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "holdfast-webhooks-"));
+    const args = [await startedProgram(), ...SERVE, "--store", "memory:", ...HERE];
+    server = new HoldfastProcess(args, { cwd: folder });
+    url = await server.url();
+  }, 120_000);
+  afterAll(async () => {
+    await server.end("SIGKILL");
+    rmSync(folder, { recursive: true });
+  });
+
+  it("from memory", async () => {
+    await expectDelivery(url);
+  });
 
   it("of a sandbox by its own clock: the whole schedule, the end of the endpoint, and a replay, in seconds", async () => {
-    const url = await start(["--store", "memory:", ...HERE]);
+    const ofTheService = (await call(url, "GET", "/webhook-endpoints")).data as unknown;
     const { sandbox } = await call(url, "POST", "/sandboxes", {});
     const prefix = `/sandboxes/${sandbox.id}`;
     const { endpoint, secret } = await call(url, "POST", `${prefix}/webhook-endpoints`, {
@@ -354,11 +359,11 @@ describe("the built server delivers webhooks", () => {
     ]);
     expect(told).toContain("webhook_endpoint.disabled");
     // Nothing of a sandbox is the service's.
-    expect((await call(url, "GET", "/webhook-endpoints")).data).toEqual([]);
+    expect((await call(url, "GET", "/webhook-endpoints")).data).toEqual(ofTheService);
   });
 
   it("to endpoints that are managed by command", async () => {
-    const url = await start(["--store", "memory:", ...HERE]);
+    const since = new Date().toISOString();
     const created = await command(
       url,
       "webhooks",
@@ -399,7 +404,7 @@ describe("the built server delivers webhooks", () => {
       () => typesAt("/cli").length,
       (count) => count >= 3,
     );
-    const replay = await run("replay", id, "--from", "2020-01-01T00:00:00Z", "--to", "2100-01-01T00:00:00Z");
+    const replay = await run("replay", id, "--from", since, "--to", "2100-01-01T00:00:00Z");
     expect(JSON.parse(replay)).toEqual({ replayed: 1 });
     expect(JSON.parse(await run("update", id, "--disable", "--description", "off"))).toMatchObject({
       endpoint: { enabled: false, description: "off" },
@@ -434,8 +439,8 @@ describeWithPostgres("the built server delivers webhooks from PostgreSQL", (serv
 
   it("again after its key was lost for good, to endpoints that were made again", async () => {
     await expectNewBeginning({
+      first: launch(store(), key),
       flags: store(),
-      before: key,
       afterwards: { HOLDFAST_SECRETS_KEY: randomBytes(32).toString("base64") },
       lose: () => {},
       run: async (statement) => void (await query(server.url, statement)),
@@ -443,14 +448,14 @@ describeWithPostgres("the built server delivers webhooks from PostgreSQL", (serv
   });
 
   it("and says so with status 78 where it has no key, or another one, as soon as it needs it", async () => {
-    const keyless = await launch(store());
+    const keyless = launch(store());
     const url = await keyless.url();
     const refused = await command(url, "webhooks", "create", receiver.url);
     expect(refused).toMatchObject({ status: 78, stderr: expect.stringContaining("HOLDFAST_SECRETS_KEY") });
     await keyless.end("SIGKILL");
     await call(await start(store(), key), "POST", "/webhook-endpoints", { url: receiver.url });
     for (const env of [{}, { HOLDFAST_SECRETS_KEY: randomBytes(32).toString("base64") }]) {
-      const ended = await (await launch(store(), env)).ended;
+      const ended = await launch(store(), env).ended;
       expect(ended).toMatchObject({ status: 78, stderr: expect.stringContaining("HOLDFAST_SECRETS_KEY") });
     }
   });

@@ -12,9 +12,9 @@ import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
  * same work while the two are healthy and while they are not, in turns. `npm run bench -- webhooks-fairness` has the figures.
  */
 const ENDPOINTS = size(1_000, 100);
-const EVENTS = size(800, 320);
+const EVENTS = size(800, 160);
 /** The majority of these decides: what else the machine does may spoil a round. */
-const ROUNDS = 5;
+const ROUNDS = size(5, 3);
 /** Below this, two measurements on a busy machine differ by chance. */
 const NOISE_MS = 25;
 

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { expectGood } from "../histories/expect-good";
 import { webhookStorm, type WebhookStormOptions } from "./webhook-storm";
 
-const KILLS = isFullStorm ? 100 : size(20, 4);
+const KILLS = isFullStorm ? 100 : size(20, 2);
 
 jest.setTimeout(isFullStorm ? 1_800_000 : size(600_000, 240_000));
 

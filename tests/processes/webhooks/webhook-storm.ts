@@ -27,6 +27,7 @@ const CALLERS = 4;
 const SLOW_MS = 50;
 /** Between two payments of a caller, each of which has three events. */
 const BETWEEN_PAYMENTS_MS = 250;
+const ANSWER_WITHIN_MS = 10_000;
 const BETWEEN_KILLS_MS = { least: 100, spread: 500 };
 
 /**
@@ -49,17 +50,32 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
   const recorder = new HistoryRecorder("callers", `${folder}/history.jsonl`);
   const over = new AbortController();
   try {
-    const urls = await Promise.all(instances.map((one) => one.url()));
+    /** Undefined while it is down: its port may be somebody else's by then. */
+    const urls: (string | undefined)[] = await Promise.all(instances.map((one) => one.url()));
     await endpoints.attachTo(urls[0]!);
+    let answers = 0;
     const callers = Array.from({ length: CALLERS }, (_, at) =>
-      live(() => urls[at % urls.length]!, recorder, over.signal),
+      live(
+        () => urls[at % urls.length],
+        () => (answers += 1),
+        recorder,
+        over.signal,
+      ),
     );
+    // On a busy machine, kills alone would leave nobody the time for a payment.
+    const untilAnswered = async (): Promise<void> => {
+      const before = answers;
+      for (let waitedMs = 0; answers === before && waitedMs < ANSWER_WITHIN_MS; waitedMs += 20)
+        await pause(20);
+    };
     for (let kill = 0; kill < kills; kill += 1) {
       await pause(BETWEEN_KILLS_MS.least + Math.random() * BETWEEN_KILLS_MS.spread);
       const victim = kill % instances.length;
       await instances[victim]!.end("SIGKILL");
+      urls[victim] = undefined;
       instances[victim] = start(victim);
       urls[victim] = await instances[victim].url();
+      await untilAnswered();
     }
     await pause(BETWEEN_KILLS_MS.spread);
     over.abort();
@@ -74,14 +90,25 @@ export async function webhookStorm(options: WebhookStormOptions): Promise<Webhoo
 }
 
 /** One caller after another payment. Whatever is not answered is left as it is: that is what the events are for. */
-async function live(url: () => string, recorder: HistoryRecorder, signal: AbortSignal): Promise<void> {
+async function live(
+  urlNow: () => string | undefined,
+  onAnswer: () => void,
+  recorder: HistoryRecorder,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = (): string => {
+    const now = urlNow();
+    if (now === undefined) throw new Error("its instance is down");
+    return now;
+  };
   while (!signal.aborted) {
     try {
       const wanted = { amount: 1_000, currency: "EUR", paymentMethod: "tok_ok" };
       const { payment } = (await call(url(), "POST", "/payments", wanted, recorder)) as {
         payment?: { id: string };
       };
-      if (payment === undefined) continue;
+      if (payment === undefined) throw new Error("no payment was made");
+      onAnswer();
       await call(url(), "POST", `/payments/${payment.id}/capture`, {}, recorder);
       await call(url(), "GET", `/payments/${payment.id}`, undefined, recorder);
       await call(url(), "POST", `/payments/${payment.id}/refunds`, { amount: 400 }, recorder);

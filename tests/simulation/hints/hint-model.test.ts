@@ -80,7 +80,7 @@ const mistakes: readonly (readonly [HintModelMistake, Omit<HintRules, "crashes" 
   ["no version", { ...observers, locked: false }, /more is counted as captured than was/],
   [
     "what has ended is not asked about while something is open",
-    { ...refund, locked: true },
+    { ...refund, locked: true, lastFirst: true },
     /refunded is not what was refunded/,
   ],
   ["what others captured is taken for ours", { ...elsewhere, locked: true }, /what others captured is ours/],

@@ -18,9 +18,10 @@ import { settle } from "../../../src/domain/payment/settlement";
 import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
 import { NOON, authorizedPayment, capturedPayment, step } from "../../support/worlds/payments";
 import { exploreAll, type Exploration, type Steps } from "../interleavings";
+import { nameOf } from "../named-payments";
 import { planted, type HintModelMistake } from "./hint-model-mistakes";
 import { booksOf, gatewayOver, lands, type Books } from "./model-gateway";
-import { locksOver, storeOver, textOf, type Stored } from "./model-store";
+import { locksOver, storeOver, type Stored } from "./model-store";
 
 /**
  * One payment, in every order of the steps of those who are at it at once: a caller's request, the network, others who use
@@ -35,6 +36,7 @@ export interface HintRules {
   readonly rounds: number;
   readonly locked: boolean;
   readonly crashes: number;
+  readonly lastFirst?: boolean;
   readonly mistake?: HintModelMistake;
 }
 
@@ -59,7 +61,7 @@ export function exploreHints(rules: HintRules): Promise<Exploration> {
       jest.clearAllTimers();
       return sharedOf(start);
     },
-    describe: ({ payment, ...rest }) => `${textOf(payment)} ${JSON.stringify(rest)}`,
+    describe: ({ payment, ...rest }) => `${nameOf(payment)} ${JSON.stringify(rest)}`,
     processes: [
       (steps) => caller(steps, rules),
       network,
@@ -67,6 +69,7 @@ export function exploreHints(rules: HintRules): Promise<Exploration> {
       ...instances.map((which) => (steps: Steps<Shared>) => follower(steps, which, rules)),
     ],
     mostCrashes: rules.crashes,
+    lastFirst: rules.lastFirst === true,
     onCrash: (shared, process) => {
       if (shared.holder === process) shared.holder = null;
     },
@@ -101,7 +104,7 @@ function sharedOf(payment: Payment): Shared {
 }
 
 /** Everything that a process needs, each call of a port one step after the other. */
-function contextOf(steps: Pick<Steps<Shared>, "take">, which: number, rules: HintRules) {
+function connameOf(steps: Pick<Steps<Shared>, "take">, which: number, rules: HintRules) {
   const inTurn = oneByOne(steps);
   let n = which * 10_000;
   const nextId = () => `00000000-0000-7000-8000-${String((n += 1)).padStart(12, "0")}`;
@@ -159,7 +162,7 @@ function request(
 
 async function caller(steps: Steps<Shared>, rules: HintRules): Promise<void> {
   if (rules.caller === "does nothing") return;
-  const { context, locks } = contextOf(steps, 0, rules);
+  const { context, locks } = connameOf(steps, 0, rules);
   const told = await answerOf(() => request(locks, context, rules, startOfRun(steps)));
   await steps.take("is told", (shared) => void (shared.told = told));
 }
@@ -206,7 +209,7 @@ async function follower(steps: Steps<Shared>, which: number, rules: HintRules): 
       hint.revision > hint.followed ? hint.revision : null,
     );
     if (taken === null) return;
-    const follows = planted(rules.mistake, contextOf(steps, which, rules));
+    const follows = planted(rules.mistake, connameOf(steps, which, rules));
     const outcome = await follow(follows, id);
     if (outcome === "done" || rules.mistake === "a busy payment's hint is dropped") {
       await steps.take("is done with it", ({ hint }) => {
@@ -219,7 +222,7 @@ async function follower(steps: Steps<Shared>, which: number, rules: HintRules): 
 }
 
 async function follow(
-  { context, locks }: Pick<ReturnType<typeof contextOf>, "context" | "locks">,
+  { context, locks }: Pick<ReturnType<typeof connameOf>, "context" | "locks">,
   id: Payment["facts"]["id"],
 ): Promise<HintOutcome> {
   const following = new FollowHint(locks, context, new ObservePayment(locks, context));
@@ -251,7 +254,7 @@ function wrongNow({ payment, books, sent, history }: Shared): string | null {
 async function wrongInTheEnd(shared: Shared, rules: HintRules): Promise<string | null> {
   const atOnce: Pick<Steps<Shared>, "take"> = { take: async (_, effect) => effect(shared) };
   const honest = { ...rules, locked: false };
-  const alone = planted(rules.mistake, contextOf(atOnce, 9, honest));
+  const alone = planted(rules.mistake, connameOf(atOnce, 9, honest));
   const { id } = shared.payment.facts;
   const { hint } = shared;
   for (let drains = 0; hint.followed < hint.revision; drains += 1) {
@@ -286,7 +289,7 @@ async function unlikeWhatWasTold(
   rules: HintRules,
 ): Promise<string | null> {
   if (!shared.told.startsWith("succeeded")) return null;
-  const { context, locks } = contextOf(steps, 0, rules);
+  const { context, locks } = connameOf(steps, 0, rules);
   const again = await answerOf(() => request(locks, context, rules, shared.payment));
   return again === shared.told ? null : `the key was told ${shared.told}, and now ${again}`;
 }

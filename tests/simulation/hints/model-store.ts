@@ -8,6 +8,7 @@ import type { Payment } from "../../../src/domain/payment/payment";
 import { restored } from "../../../src/domain/payment/restored";
 import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
 import type { Steps } from "../interleavings";
+import { nameOf, paymentOf } from "../named-payments";
 
 /** What is stored of one payment, and who has its lock. */
 export interface Stored {
@@ -16,23 +17,6 @@ export interface Stored {
   /** Of its history: what each event is about. */
   history: string[];
   holder: number | null;
-}
-
-/** Steps take and give texts, so that what a process has seen can be compared; payments are kept by theirs. */
-const payments = new Map<string, Payment>();
-
-export function textOf({ facts }: Payment): string {
-  const text = JSON.stringify(facts, (_, value: unknown) =>
-    typeof value === "bigint" ? `${value}n` : value,
-  );
-  if (!payments.has(text)) payments.set(text, restored(facts));
-  return text;
-}
-
-function paymentIn(text: string): Payment {
-  const payment = payments.get(text);
-  if (payment === undefined) throw new Error("no such payment");
-  return payment;
 }
 
 /** The part of a repository that one payment needs. `blind`: it does not compare versions. */
@@ -45,24 +29,26 @@ export function storeOver(
     // There are no verdicts in this model, and nothing else is looked up there.
     events: () => Promise.resolve([]),
     find: async () => {
-      const read = await take("reads", ({ payment, version }) => ({ text: textOf(payment), version }));
-      return { payment: paymentIn(read.text), version: read.version };
+      const read = await take("reads", ({ payment, version }) => ({ name: nameOf(payment), version }));
+      return { payment: paymentOf(read.name), version: read.version };
     },
     save: async (next, expected) => {
-      const text = textOf(next);
+      const name = nameOf(next);
       const told = next.newEvents.map(({ type, data }) => `${type} ${String(data["operationId"])}`);
       const version = await take("writes", (stored) => {
         if (!blind && stored.version !== expected) return null;
         // As rows are upserted: what the writer does not know of stays.
-        const given = paymentIn(text).facts;
-        const known = new Set(given.operations.map(({ id }) => id));
-        const kept = stored.payment.facts.operations.filter(({ id }) => !known.has(id));
-        stored.payment = restored({ ...given, operations: [...given.operations, ...kept] });
+        const given = paymentOf(name);
+        const { operations } = given.facts;
+        const written = new Set(operations.map(({ id }) => id));
+        const kept = stored.payment.facts.operations.filter(({ id }) => !written.has(id));
+        stored.payment =
+          kept.length === 0 ? given : restored({ ...given.facts, operations: [...operations, ...kept] });
         stored.history = [...stored.history, ...told];
         return (stored.version += 1);
       });
       if (version === null) throw new VersionConflictError(next.facts.id);
-      return { payment: paymentIn(text), version };
+      return { payment: paymentOf(name), version };
     },
   };
   return part as PaymentRepository;

@@ -12,7 +12,7 @@ const MOST_SEEDS_FOR_A_BUG = 40;
 describe("leases on virtual time", () => {
   describe.each(profiles)("in $name weather", (profile) => {
     test.each(SEEDS)("keep every promise in world %i", async (seed) => {
-      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 2);
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 4);
       const result = await new Simulation({ seed, profile, acquisitions }).run();
       expect(result.failure).toBeUndefined();
       expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
@@ -23,7 +23,7 @@ describe("leases on virtual time", () => {
     // Processes of one mind, and such as disagree.
     test.each([[[2]], [[2, 3]]] as const)("keep every promise with %j permits", async (permits) => {
       for (const seed of SEEDS) {
-        const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 3);
+        const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 5);
         const result = await new Simulation({ seed, profile, acquisitions, permits }).run();
         expect(result.failure).toBeUndefined();
         expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
@@ -42,7 +42,7 @@ describe("leases on virtual time", () => {
       "sluggish",
     ]);
     for (const profile of calmWorlds) {
-      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 2);
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 4);
       const { losses } = await new Simulation({ seed: 7, profile, acquisitions }).run();
       expect(losses).toBe(0);
     }
@@ -50,7 +50,7 @@ describe("leases on virtual time", () => {
 
   test("take the same course again from the same seed, and another from another", async () => {
     const courseOf = async (seed: number) => {
-      const request = { seed, profile: rough, acquisitions: 60 };
+      const request = { seed, profile: rough, acquisitions: size(60, 20) };
       return (await new Simulation(request).run()).fingerprint;
     };
     const first = await courseOf(5);
@@ -62,8 +62,8 @@ describe("leases on virtual time", () => {
 describe("the simulation", () => {
   test.each(plantedBugs)(
     "the simulation finds the planted bug: $name",
-    async ({ profile, build, symptom, permits }) => {
-      for (let seed = 1; seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
+    async ({ profile, build, symptom, permits, seed: soon = 1 }) => {
+      for (let seed = size(1, soon); seed <= MOST_SEEDS_FOR_A_BUG; seed += 1) {
         const request = { seed, profile, acquisitions: ACQUISITIONS, build, ...(permits && { permits }) };
         const { failure } = await new Simulation(request).run();
         if (failure !== undefined && symptom.test(failure.slice(0, failure.indexOf("\n")))) return;

@@ -24,6 +24,8 @@ export interface PlantedBug {
   readonly permits?: readonly [number, ...number[]];
   /** What the referee says when it finds it. */
   readonly symptom: RegExp;
+  /** Of a bug that shows seldom, a world in which it shows soon; at full size, it is looked for from the first one on. */
+  readonly seed?: number;
 }
 
 /** The obvious id: host and process. */
@@ -111,6 +113,7 @@ const leaseFromDiscovery: PlantedBug = {
 const forgettingObservers: PlantedBug = {
   name: "forgetting observers",
   profile: ageless,
+  seed: 11,
   build: {
     ...wellBuilt,
     client: (store, options) =>

@@ -1,19 +1,20 @@
 import { InMemoryGatewayLedger } from "../../../src/infrastructure/gateways/simulated/ledgers/in-memory-gateway-ledger";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { describeWithPostgres } from "../../support/servers/servers";
-import { size } from "../../support/test-size";
+import { sample, size } from "../../support/test-size";
 import { lifeProfiles, type LifeProfile } from "./life-profile";
 import { lifeStores, type LifeStores, type StoreKind } from "./life-store";
 import { PaymentLife, type LifeOptions } from "./payment-life";
 import { plantedMistakes } from "./planted-mistakes";
 
 const PATIENCE_MS = 60_000;
+const STEPS = 2_000;
 /** Enough for the rarest of the planted mistakes, several times over. */
 const MOST_WORLDS_FOR_A_MISTAKE = 60;
 
 function live(options: Partial<LifeOptions> & Pick<LifeOptions, "seed" | "profile">) {
   return new PaymentLife({
-    steps: 2_000,
+    steps: size(STEPS, STEPS / 2),
     payments: new InMemoryPaymentRepository(),
     ledger: new InMemoryGatewayLedger(),
     ...options,
@@ -42,13 +43,14 @@ describe("whatever happens to payments, what moved at the gateway is what the st
     );
   });
 
-  describe("in SQLite", () => livesOn("sqlite", "", size(2_000, 120), lifeProfiles));
+  describe("in SQLite", () => livesOn("sqlite", "", size(STEPS, 120), sample(lifeProfiles, 2)));
 
   test(
     "the same seed lives the same life again, another one another",
     async () => {
       const profile = profileNamed("everything at once");
-      const courseOf = async (seed: number) => (await live({ seed, steps: 600, profile })).fingerprint;
+      const courseOf = async (seed: number) =>
+        (await live({ seed, steps: size(600, 300), profile })).fingerprint;
       const first = await courseOf(5);
       expect(await courseOf(5)).toBe(first);
       expect(await courseOf(6)).not.toBe(first);
@@ -90,10 +92,12 @@ function livesOn(
 
 test.each(plantedMistakes)(
   "the simulation notices when $name",
-  async ({ profile, plant, payments, noticed }) => {
-    for (let seed = 1; seed <= MOST_WORLDS_FOR_A_MISTAKE; seed += 1) {
+  async ({ profile, plant, payments, noticed, brief }) => {
+    const { seed: first, steps } = size({ seed: 1, steps: STEPS }, brief);
+    for (let seed = first; seed <= MOST_WORLDS_FOR_A_MISTAKE; seed += 1) {
       const { failures } = await live({
         seed,
+        steps,
         profile: profileNamed(profile),
         ...(plant === undefined ? {} : { plant }),
         ...(payments === undefined ? {} : { payments: payments() }),

@@ -22,6 +22,8 @@ type Gateway = PaymentGateway & AuthorizationLookup;
 export interface PlantedMistake {
   readonly name: string;
   readonly profile: string;
+  /** A short life in which it is noticed; at full size it is tried from the first seed on, and longer. */
+  readonly brief: { readonly seed: number; readonly steps: number };
   readonly plant?: Plant;
   readonly payments?: () => PaymentRepository;
   /** What the judges say of it. */
@@ -34,6 +36,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "what the gateway does not know is taken for what never happened",
     profile: "a storm",
+    brief: { seed: 3, steps: 300 },
     plant: {
       gateway: (gateway) => ({
         ...passedOn(gateway),
@@ -48,6 +51,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "what the gateway has not decided yet is taken for refused",
     profile: "a gateway of its own mind",
+    brief: { seed: 10, steps: 300 },
     plant: {
       gateway: (gateway) => ({
         ...passedOn(gateway),
@@ -62,6 +66,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "silence is taken for a request that was not sent",
     profile: "one server",
+    brief: { seed: 7, steps: 300 },
     plant: {
       gateway: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? notSent : answer)),
     },
@@ -70,6 +75,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "silence is taken for a refusal",
     profile: "one server",
+    brief: { seed: 8, steps: 300 },
     plant: {
       gateway: (gateway) => changed(gateway, (answer) => (answer.outcome === "unknown" ? refused : answer)),
     },
@@ -78,6 +84,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "each send has a key of its own",
     profile: "one server",
+    brief: { seed: 6, steps: 300 },
     plant: {
       gateway: (gateway) => {
         let sends = 0;
@@ -99,18 +106,21 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a key is sent again when the gateway has forgotten it",
     profile: "a forgetful gateway",
+    brief: { seed: 1, steps: 600 },
     plant: { gateway: (gateway) => ({ ...passedOn(gateway), remembersKeysForMs: 1e12 }) },
     noticed: money,
   },
   {
     name: "neither a lock nor a guard in the store",
     profile: "no lock",
+    brief: { seed: 7, steps: 300 },
     payments: () => new InMemoryPaymentRepository([]),
     noticed: money,
   },
   {
     name: "a retried request that was not sent asks for another amount",
     profile: "a storm",
+    brief: { seed: 7, steps: 600 },
     plant: {
       payments: (payments) => {
         const lowered = new Set<string>();
@@ -142,6 +152,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a release that is refused for good goes on for ever",
     profile: "a gateway of its own mind",
+    brief: { seed: 6, steps: 300 },
     plant: {
       gateway: (gateway) => {
         const refusal = <Answer extends GatewayAnswer | FindAnswer>(answer: Answer) =>
@@ -162,6 +173,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "an operation in review is never asked about",
     profile: "persons who err",
+    brief: { seed: 3, steps: 300 },
     plant: {
       payments: (payments) =>
         withoutSome(payments, async ({ paymentId, operationId }) => {
@@ -174,12 +186,14 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a due time in the future is believed",
     profile: "wrong clocks",
+    brief: { seed: 12, steps: 600 },
     plant: { payments: (payments) => withoutSome(payments, async ({ dueAt }, now) => dueAt > now) },
     noticed: /for ever/,
   },
   {
     name: "a verdict is not compared with what the gateway says",
     profile: "persons who err",
+    brief: { seed: 2, steps: 300 },
     plant: {
       resolve: (process, operationId, verdict) =>
         resolveReview(process, operationId, { overrideReason: "whatever the gateway says", ...verdict }),
@@ -189,6 +203,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a refusal is told as a success at first, and set right by a person who is asked",
     profile: "persons who err",
+    brief: { seed: 6, steps: 600 },
     plant: {
       gateway: (gateway) => ({
         ...passedOn(gateway),
@@ -203,6 +218,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "what others took is taken for nobody's business",
     profile: "observers",
+    brief: { seed: 3, steps: 300 },
     plant: {
       gateway: (gateway) => ({
         ...passedOn(gateway),
@@ -222,6 +238,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a hint is taken for evidence of what it hints at",
     profile: "hints",
+    brief: { seed: 2, steps: 2_000 },
     plant: {
       asking: (gateway) => ({
         ...gateway,
@@ -236,6 +253,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a hint sends what the gateway has not received",
     profile: "hints",
+    brief: { seed: 3, steps: 300 },
     plant: {
       asking: (gateway) => ({
         ...gateway,
@@ -254,6 +272,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "a step is stored without its events",
     profile: "one server",
+    brief: { seed: 3, steps: 300 },
     plant: {
       payments: (payments) => ({
         ...bound(payments),
@@ -266,6 +285,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: "the latest of several operations is read first",
     profile: "one server",
+    brief: { seed: 3, steps: 300 },
     plant: {
       payments: (payments) => ({
         ...bound(payments),

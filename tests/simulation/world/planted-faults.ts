@@ -24,6 +24,8 @@ function everyNth(n = 12): () => boolean {
 export const plantedFaults: readonly PlantedFault[] = [
   {
     name: "a capture is made twice",
+    seed: 16,
+    operations: 120,
     plant: () => {
       const isChosen = everyNth(2);
       return {
@@ -62,7 +64,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a read shows what was before",
-    seed: 11,
+    seed: 10,
+    operations: 200,
     plant: () => {
       const isChosen = everyNth(5);
       const before = new Map<string, StoredPayment>();
@@ -83,6 +86,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "an answer is not what was answered",
+    seed: 13,
+    operations: 120,
     plant: () => {
       const isChosen = everyNth();
       const captured = /"amountCaptured":(\d\d+)/;
@@ -95,8 +100,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "the reconciler does nothing",
-    seed: 12,
-    operations: 1_200,
+    seed: 8,
+    operations: 60,
     plant: () => ({
       ground: ({ payments }) => ({
         payments: changed(payments, { dueOperations: async () => [] }),
@@ -106,6 +111,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a webhook is never sent",
+    seed: 2,
+    operations: 120,
     plant: () => {
       const isChosen = everyNth();
       return {
@@ -122,11 +129,15 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "an intent is written down with its outcome, and not before the gateway is asked",
+    seed: 18,
+    operations: 60,
     plant: () => ({ ground: ({ payments }) => ({ payments: intentsLater(payments) }) }),
     noticed: /no order of its calls explains|two answers that cannot both be true/,
   },
   {
     name: "an event is left out of the feed",
+    seed: 2,
+    operations: 120,
     plant: () => {
       const isChosen = everyNth();
       const left = new Set<string>();
@@ -147,8 +158,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a question to the store is never answered inside of a lock",
-    seed: 9,
-    operations: 800,
+    seed: 10,
+    operations: 160,
     plant: () => ({
       ground: ({ payments }) => ({
         payments: changed(payments, { events: () => new Promise(() => undefined) }),
@@ -158,6 +169,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a timer is never stopped",
+    seed: 4,
+    operations: 60,
     plant: () => ({
       ground: ({ payments }) => ({
         payments: changed(payments, {

@@ -27,7 +27,8 @@ test(
 test(
   "the same seed is the same world again, and another seed another one",
   async () => {
-    const digestOf = async (seed: number) => (await new World({ seed, operations: BRIEF }).run()).digest;
+    const operations = size(BRIEF, 100);
+    const digestOf = async (seed: number) => (await new World({ seed, operations }).run()).digest;
     const first = await digestOf(5);
     expect(await digestOf(6)).not.toBe(first);
     expect(await digestOf(5)).toBe(first);

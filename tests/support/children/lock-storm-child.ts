@@ -3,11 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { LockError } from "../../../src/application/ports/lock-errors";
 import type { LockHold, LockProvider } from "../../../src/application/ports/lock-provider";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
-import { GcsLockProvider } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
 import { lead } from "../../../src/infrastructure/locking/leadership/lead";
-import { RedisLockProvider } from "../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
+import { GcsLockProvider } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
+import type * as redisModule from "../../../src/infrastructure/locking/lease/redis/redis-lock-provider";
 import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op-lock-provider";
-import { PostgresLockProvider } from "../../../src/infrastructure/locking/postgres/postgres-lock-provider";
+import type * as postgresModule from "../../../src/infrastructure/locking/postgres/postgres-lock-provider";
 import { QUICK_LEASE } from "../servers/gcs-locks";
 import { Stalls } from "../stalls";
 import { STORM_PERMITS, type StormKind } from "../worlds/lock-storm";
@@ -17,16 +17,27 @@ import { STORM_PERMITS, type StormKind } from "../worlds/lock-storm";
 
 const [kind = "", place = "", timeoutMs = "", way = ""] = process.argv.slice(2);
 
-const providers: Record<StormKind, () => LockProvider & { close?(): Promise<void> }> = {
-  postgres: () =>
-    new PostgresLockProvider(place, { schema: "storm", heartbeatMs: 500, answerTimeoutMs: 3_000 }),
-  redis: () => new RedisLockProvider(place, { keyPrefix: "storm:", lease: QUICK_LEASE }),
+type Closable = LockProvider & { close?(): Promise<void> };
+
+/* Each loads its own alone: processes that load every client do little else. */
+/* eslint-disable @typescript-eslint/no-require-imports */
+const providers: Record<StormKind, () => Closable> = {
+  postgres: () => {
+    const loaded = require("../../../src/infrastructure/locking/postgres/postgres-lock-provider");
+    const { PostgresLockProvider } = loaded as typeof postgresModule;
+    return new PostgresLockProvider(place, { schema: "storm", heartbeatMs: 500, answerTimeoutMs: 3_000 });
+  },
+  redis: () => {
+    const loaded = require("../../../src/infrastructure/locking/lease/redis/redis-lock-provider");
+    const { RedisLockProvider } = loaded as typeof redisModule;
+    return new RedisLockProvider(place, { keyPrefix: "storm:", lease: QUICK_LEASE });
+  },
   gcs: () => new GcsLockProvider("gs://locks/storm", { emulatorHost: place, lease: QUICK_LEASE }),
   kernel: () => new FileLockProvider(place, { mode: "kernel" }),
   "exclusive-create": () => new FileLockProvider(place, { mode: "exclusive-create" }),
   nothing: () => new NoOpLockProvider(),
 };
-const locks = providers[kind as StormKind]();
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 const say = (line: string): void => void writeSync(1, `${line}\n`);
@@ -51,17 +62,18 @@ async function beInside(hold: LockHold): Promise<void> {
   }
 }
 
-const WAYS: Readonly<Record<string, () => Promise<void>>> = {
-  section: () => locks.withLock("hot", beInside, { timeout: Number(timeoutMs) }),
-  slots: () => locks.withLock("hot", beInside, { timeout: Number(timeoutMs), permits: STORM_PERMITS }),
-  leader: () => lead(locks, "hot", beInside, { endingMs: 500, signal: over.signal }),
+const WAYS: Readonly<Record<string, (locks: LockProvider) => Promise<void>>> = {
+  section: (locks) => locks.withLock("hot", beInside, { timeout: Number(timeoutMs) }),
+  slots: (locks) => locks.withLock("hot", beInside, { timeout: Number(timeoutMs), permits: STORM_PERMITS }),
+  leader: (locks) => lead(locks, "hot", beInside, { endingMs: 500, signal: over.signal }),
 };
 
 async function run(): Promise<void> {
+  const locks = providers[kind as StormKind]();
   while (!over.signal.aborted) {
     const took = stalls.stopwatch();
     try {
-      await WAYS[way]?.();
+      await WAYS[way]?.(locks);
     } catch (error) {
       if (!(error instanceof LockError)) throw error;
       say(`refused ${error.code} ${took()}`);

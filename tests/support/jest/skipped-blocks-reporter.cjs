@@ -1,10 +1,10 @@
-/** Ends a run by naming the blocks that were skipped for want of a server: a skipped promise must not look kept. */
+/** Ends a run by naming what was skipped for want of a server, or of the full size: a skipped promise must not look kept. */
 class SkippedBlocksReporter {
   onRunComplete(_contexts, results) {
     const blocks = new Map();
     for (const file of results.testResults)
       for (const result of file.testResults) {
-        const block = result.ancestorTitles.find((title) => title.includes("[needs "));
+        const block = [...result.ancestorTitles, result.title].find((title) => title.includes("[needs "));
         if (block !== undefined && result.status === "pending")
           blocks.set(block, (blocks.get(block) ?? 0) + 1);
       }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { FileLockProvider } from "../../../src/infrastructure/locking/file/file-lock-provider";
 import { size } from "../test-size";
@@ -41,13 +41,15 @@ export function packedProgram(): Promise<string> {
   });
 }
 
-/** The server that kills itself, with the sources that it serves. Processes that compile them anew would do little else. */
-export function joinedCrashingServer(): Promise<string> {
+/**
+ * A script of the tests that serves, with the sources that it serves: processes that compile them anew would do little else.
+ * `script` is its path below `tests`, `options` are some with which it serves.
+ */
+export function joinedServer(script: string, options: object): Promise<string> {
   return underLock(async () => {
-    const script = join(root, "tests", "crash", "crashing-server.ts");
-    const options = { store: "memory:", behindMs: 0, passInterval: 0, flags: { "sandbox-limit": "0" } };
-    const newest = Math.max(newestOf("src"), newestOf("tests/crash"));
-    return joinIfStale(join(place, "joined", "crashing-server"), newest, script, [JSON.stringify(options)]);
+    const newest = Math.max(newestOf("src"), newestOf(join("tests", dirname(script))));
+    const folder = join(place, "joined", basename(script, ".ts"));
+    return joinIfStale(folder, newest, join(root, "tests", script), [JSON.stringify(options)]);
   });
 }
 

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { size } from "../test-size";
 import { startedProgram } from "./built-program";
-import { CommandProcesses } from "./command-processes";
-import { HoldfastProcess, type Ended } from "./holdfast-process";
+import { environmentOf, HoldfastProcess } from "./holdfast-process";
+import type { Ended, RunningProgram } from "./running-program";
+import { StayingProcesses } from "./staying/staying-processes";
 
 /**
  * A command for `run`: says `running <its pid>` and stays until a signal ends it, or until its wrapper is gone, so that
@@ -16,11 +17,11 @@ export const untilEnded: readonly string[] = [
   'echo "running $$" >&2; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done',
 ];
 
-/** Each test's own folder, in which it runs the built program; whatever still runs after the test is killed. */
+/** Each test's own folder, in which it runs the built program; nothing of it runs on after the test. */
 export class HoldfastCli {
   private main = "";
-  private readonly running: HoldfastProcess[] = [];
-  private readonly commands = new CommandProcesses();
+  private readonly running: RunningProgram[] = [];
+  private readonly commands = new StayingProcesses("command-process.cjs");
   folder = "";
 
   constructor() {
@@ -31,20 +32,18 @@ export class HoldfastCli {
       this.folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
     });
     afterEach(async () => {
-      await Promise.all(this.running.splice(0).map((one) => one.end("SIGKILL")));
+      await Promise.all(this.running.splice(0).map((one) => one.stop()));
       rmSync(this.folder, { recursive: true, force: true });
     });
     afterAll(() => this.commands.end());
   }
 
-  start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): HoldfastProcess {
-    const started = new HoldfastProcess([this.main, ...args], {
-      cwd: this.folder,
-      env,
-      ...(stdin === undefined ? {} : { stdin }),
-    });
-    this.running.push(started);
-    return started;
+  /**
+   * A process of its own for a server, for a command that is given something to read, and at full size; otherwise one that
+   * has run other commands before, and is sent signals as any.
+   */
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): RunningProgram {
+    return this.begin(args, env, stdin, args.includes("serve"));
   }
 
   /** What the commands have left in the folder. */
@@ -52,14 +51,9 @@ export class HoldfastCli {
     return readdirSync(this.folder);
   }
 
-  /**
-   * Runs a command to its end: at full size, and if it is given something to read, in a process of its own; otherwise in one
-   * that has run others before. What is about signals, or starts processes, uses `start`.
-   */
+  /** Runs a command, or a server that is refused, to its end. For what is ended by somebody else's code, use `start`. */
   run(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): Promise<Ended> {
-    const isShared = size(false, stdin === undefined && !startsOthers(args));
-    if (!isShared) return this.start(args, env, stdin).ended;
-    return this.commands.run(this.main, args, { cwd: this.folder, env });
+    return this.begin(args, env, stdin, false).ended;
   }
 
   /** A command line for a shell. */
@@ -69,14 +63,23 @@ export class HoldfastCli {
   }
 
   /** A server on a free port that neither waits on the way out nor writes a line for each request. */
-  serve(...more: string[]): HoldfastProcess {
+  serve(...more: string[]): RunningProgram {
     return this.start(["serve", "--port", "0", "--shutdown-delay", "0", ...more]);
   }
-}
 
-/** What serves and what runs somebody's command has signals and processes to do with. */
-function startsOthers(args: readonly string[]): boolean {
-  return args.includes("run") || args.includes("serve");
+  private begin(
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+    stdin: string | undefined,
+    isAlone: boolean,
+  ): RunningProgram {
+    const { main, folder: cwd } = this;
+    const started = size(true, isAlone || stdin !== undefined)
+      ? new HoldfastProcess([main, ...args], { cwd, env, ...(stdin === undefined ? {} : { stdin }) })
+      : this.commands.start({ args, cwd, env: environmentOf(cwd, env) }, [main]);
+    this.running.push(started);
+    return started;
+  }
 }
 
 /** Asks again until the answer is the one that is waited for. */

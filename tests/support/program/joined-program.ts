@@ -24,17 +24,7 @@ export async function joinProgram(entry: string, folder: string, serve: readonly
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "program.js");
-  await promisify(execFile)(esbuild, [
-    entry,
-    "--bundle",
-    "--platform=node",
-    "--log-level=error",
-    // The file is read at every start.
-    "--minify-whitespace",
-    "--legal-comments=none",
-    ...left.map((name) => `--external:${name}`),
-    `--outfile=${program}`,
-  ]);
+  await promisify(execFile)(...bundled(entry, program));
   writeFileSync(program, asFunction(readFileSync(program, "utf8")));
   const main = join(folder, "main.cjs");
   copyFileSync(join(__dirname, "joined-main.cjs"), main);
@@ -46,8 +36,22 @@ export async function joinProgram(entry: string, folder: string, serve: readonly
   await server.end("SIGTERM");
 }
 
+/** The command that puts a program and its packages into one file. */
+export function bundled(entry: string, outfile: string): readonly [string, string[]] {
+  const options = [
+    "--bundle",
+    "--platform=node",
+    "--log-level=error",
+    // The file is read at every start.
+    "--minify-whitespace",
+    "--legal-comments=none",
+    ...left.map((name) => `--external:${name}`),
+  ];
+  return [esbuild, [entry, ...options, `--outfile=${outfile}`]];
+}
+
 /** As Node wraps a module. Code that is compiled by hand cannot import: the importing is passed to it, too. */
-function asFunction(program: string): string {
+export function asFunction(program: string): string {
   const text = program.replace(/^#!/, "//").replaceAll("return await import(", "return await importModule(");
   return `(function (exports, require, module, __filename, __dirname, importModule) {${text}\n})`;
 }

@@ -166,8 +166,21 @@ export function describeWithSpin(name: string, tests: () => void): void {
 /** The same where it takes minutes. */
 export function describeWithSpinAtFullSize(name: string, tests: () => void): void {
   if (size(true, false)) describeWithSpin(name, tests);
-  else describeWhere(false, "the full size", name, tests);
+  else describeAtFullSize(name, tests);
 }
+
+/** A block whose mistakes a cheaper test, or `npm run check`, finds as well. */
+export function describeAtFullSize(name: string, tests: () => void): void {
+  describeWhere(size(true, false), FULL_SIZE, name, tests);
+}
+
+/** As `describeAtFullSize`, for one test. */
+export function testAtFullSize(name: string, body: () => unknown, timeoutMs?: number): void {
+  if (size(true, false)) test(name, body as () => Promise<void>, timeoutMs);
+  else test.skip(`${name} [needs ${FULL_SIZE}]`, body as () => Promise<void>);
+}
+
+const FULL_SIZE = "the full size";
 
 /** What a machine is cannot be installed, so it is skipped even where servers are required. */
 function describeWhere(there: boolean, needs: string, name: string, tests: () => void): void {

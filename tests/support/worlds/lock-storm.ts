@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { QUICK_LEASE } from "../servers/gcs-locks";
 import { tcpRelayTo, type TcpRelay } from "../servers/tcp-relay";
 import { reportStorm } from "../storms";
+import { size } from "../test-size";
 import { typescriptChild } from "../children/typescript-child";
 
 /** `nothing`: a lock that excludes nobody, which the storm has to find out. */
@@ -18,7 +19,8 @@ export type StormWay = "section" | "slots" | "leader";
 /** How many may be inside at once, where they are several. */
 export const STORM_PERMITS = 2;
 
-export const PROCESSES = 5;
+/** In brief, as few as there can be one inside, one who is next and one who comes too late. */
+const PROCESSES = size(5, 3);
 const TIMEOUT_MS = 1_000;
 /** What waits and closes may take beyond their bound, not counting when the machine did not let the process run. */
 const LATE_MS = 100;

@@ -17,6 +17,7 @@ import { loadSqlite } from "../../../../src/infrastructure/persistence/sqlite/sq
 import { SqliteMigration } from "../../../../src/infrastructure/persistence/sqlite/sqlite-migration";
 import { SqlitePaymentRepository } from "../../../../src/infrastructure/persistence/sqlite/sqlite-payment-repository";
 import { SystemClock } from "../../../../src/infrastructure/time/system-clock";
+import { joinedScript } from "../../../support/program/joined-script";
 import {
   authorizedPayment,
   capturedPayment,
@@ -29,7 +30,6 @@ import { damageTable } from "../../../support/worlds/sqlite-surgery";
 import { openMigrated } from "../../../support/worlds/temporary-sqlite";
 
 const clock = new SystemClock();
-/** Children compile what they load. */
 const CHILDREN_TIMEOUT_MS = 60_000;
 
 describe("a SQLite store", () => {
@@ -60,11 +60,9 @@ describe("a SQLite store", () => {
   }
 
   function run(script: string): ChildProcess {
-    const child = spawn(
-      process.execPath,
-      ["--require", require.resolve("esbuild-register"), join(__dirname, script), path],
-      { stdio: ["pipe", "pipe", "inherit"] },
-    );
+    const child = spawn(process.execPath, [joinedScript(join(__dirname, script)), path], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     children.push(child);
     return child;
   }

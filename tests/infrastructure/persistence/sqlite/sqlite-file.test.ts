@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
 import { loadSqlite } from "../../../../src/infrastructure/persistence/sqlite/sqlite-driver";
+import { joinedScript } from "../../../support/program/joined-script";
 import { openMigrated } from "../../../support/worlds/temporary-sqlite";
 import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
@@ -13,8 +14,8 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 /** Whoever runs the tests may be root, whom no mode stops: the child is not. */
 async function openAsStranger(path: string): Promise<unknown> {
-  const child = [require.resolve("esbuild-register"), join(__dirname, "open-as-nobody.ts"), path];
-  const { stdout } = await promisify(execFile)(process.execPath, ["--require", ...child]);
+  const child = [joinedScript(join(__dirname, "open-as-nobody.ts")), path];
+  const { stdout } = await promisify(execFile)(process.execPath, child);
   return JSON.parse(stdout);
 }
 

@@ -1,5 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { AuthorizePayment } from "../../../../src/application/use-cases/authorize-payment";
+import { parseIdempotencyKey, parseMerchantId } from "../../../../src/domain/identifiers";
+import { money, parseCurrency } from "../../../../src/domain/money";
 import { HoldfastCli } from "../../../support/program/holdfast-cli";
 import { describeWithPseudoTerminal } from "../../../support/servers/servers";
 import { Gate, until } from "../../../support/fakes/gate";
@@ -19,7 +22,20 @@ afterEach(() => http.close());
 
 const run = (args: readonly string[], stdin?: string) =>
   holdfast.run(["payments", "capture", ...args], { HOLDFAST_URL: http.url }, stdin);
-const authorizedMany = (count: number) => Promise.all(Array.from({ length: count }, () => http.authorize()));
+/** Not over HTTP, where each of hundreds of answers would be held against the published document. */
+const authorizedMany = (count: number): Promise<string[]> => {
+  const { world } = http;
+  const authorize = new AuthorizePayment(world.locks, world.context);
+  const caller = world.caller({ merchant: parseMerchantId("default") });
+  const order = { amount: money(1_000n, parseCurrency("EUR")), paymentMethod: "tok_ok", reference: null };
+  return Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const idempotencyKey = parseIdempotencyKey(`order-${n}`);
+      const wanted = { ...order, idempotencyKey, metadata: {}, expiresInSeconds: 3_600 };
+      return (await authorize.execute(wanted, caller)).payment.facts.id;
+    }),
+  );
+};
 const linesOf = (captures: readonly object[]) => captures.map((one) => `${JSON.stringify(one)}\n`).join("");
 const write = (captures: readonly object[]) => writeFileSync(join(holdfast.folder, FILE), linesOf(captures));
 const written = (file: string) => readFileSync(join(holdfast.folder, file), "utf8");

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { eventually, HoldfastCli, untilEnded } from "../../../support/program/holdfast-cli";
-import type { HoldfastProcess } from "../../../support/program/holdfast-process";
+import type { RunningProgram } from "../../../support/program/running-program";
+import { size } from "../../../support/test-size";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -21,7 +22,7 @@ describe.each([
       readdirSync(join(holdfast.folder, "locks")).find((name) => /nightly.*\.lock$/.test(name))!,
     );
 
-  async function startHolder(): Promise<HoldfastProcess> {
+  async function startHolder(): Promise<RunningProgram> {
     const holder = holdfast.start(run("nightly", ...STAY));
     await holder.said(/running/);
     await eventually(
@@ -89,18 +90,16 @@ describe.each([
     const before = readdirSync(join(holdfast.folder, "locks")).sort();
     const record = readFileSync(lockFile(), "utf8");
     const signals = [
-      ["SIGINT", { status: null, signal: "SIGINT" }],
       ["SIGTERM", { status: 143, signal: null }],
       ["SIGHUP", { status: 129, signal: null }],
       ["SIGQUIT", { status: 131, signal: null }],
+      ["SIGINT", { status: null, signal: "SIGINT" }],
     ] as const;
-    const stopped = signals.map(async ([signal]) => {
+    for (const [signal, expected] of signals) {
       const waiter = holdfast.start(run("nightly", "--lock-timeout", "60", ...TOUCH));
       await waiter.said(/waiting/);
-      return waiter.end(signal);
-    });
-    for (const [at, ended] of (await Promise.all(stopped)).entries()) {
-      expect(ended).toMatchObject({ ...signals[at]![1], stdout: "" });
+      const ended = await waiter.end(signal);
+      expect(ended).toMatchObject({ ...expected, stdout: "" });
       expect(ended.stderr).toContain("holdfast: stopped waiting for task:nightly");
     }
     expect(readdirSync(join(holdfast.folder, "locks")).sort()).toEqual(before);
@@ -115,19 +114,20 @@ describe.each([
     expect((await holdfast.run(run("nightly", "--lock-timeout", "20", ...TOUCH))).status).toBe(0);
   });
 
-  test("ten of them increment one counter at once, and nothing is lost", async () => {
+  test("several of them increment one counter at once, and nothing is lost", async () => {
+    const many = size(10, 3);
     const counter = join(holdfast.folder, "counter");
     writeFileSync(counter, "0\n");
     const increment = ["--", "sh", "-c", "n=$(cat counter); echo $((n + 1)) > counter"];
     const ended = await Promise.all(
-      Array.from({ length: 10 }, () =>
+      Array.from({ length: many }, () =>
         holdfast.run(run("count", "--quiet", "--lock-timeout", "50", ...increment)),
       ),
     );
     expect(ended.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
-      Array.from({ length: 10 }, () => ({ status: 0, stderr: "" })),
+      Array.from({ length: many }, () => ({ status: 0, stderr: "" })),
     );
-    expect(readFileSync(counter, "utf8")).toBe("10\n");
+    expect(readFileSync(counter, "utf8")).toBe(`${many}\n`);
   });
 });
 
@@ -146,15 +146,13 @@ describe("the limit of the wait", () => {
     writeFileSync(join(holdfast.folder, "scoped.toml"), `${general}[locking.scopes]\ntask = 0\n`);
     const scoped = ["--config", "scoped.toml"];
     const environment = { HOLDFAST_LOCK_TIMEOUT: "1" };
-    expect(
-      await Promise.all([
-        sourceOf([]),
-        sourceOf(["--config", "general.toml"]),
-        sourceOf(scoped),
-        sourceOf(scoped, environment),
-        sourceOf([...scoped, "--lock-timeout", "0"], environment),
-      ]),
-    ).toEqual([
+    expect([
+      await sourceOf([]),
+      await sourceOf(["--config", "general.toml"]),
+      await sourceOf(scoped),
+      await sourceOf(scoped, environment),
+      await sourceOf([...scoped, "--lock-timeout", "0"], environment),
+    ]).toEqual([
       ["0 s", 'built-in default of scope "task"'],
       ["1 s", "[locking] timeout in general.toml"],
       ["0 s", "[locking.scopes] task in scoped.toml"],
@@ -168,13 +166,11 @@ describe("the limit of the wait", () => {
     await holder.said(/running/);
     const advice = async (flags: string[], env: NodeJS.ProcessEnv = {}) =>
       /comes from .*?; (.*?), or end that process/.exec((await holdfast.run(run(...flags), env)).stderr)?.[1];
-    expect(
-      await Promise.all([
-        advice([]),
-        advice([], { HOLDFAST_LOCK_TIMEOUT_TASK: "0" }),
-        advice(["--lock-timeout", "0"]),
-      ]),
-    ).toEqual([
+    expect([
+      await advice([]),
+      await advice([], { HOLDFAST_LOCK_TIMEOUT_TASK: "0" }),
+      await advice(["--lock-timeout", "0"]),
+    ]).toEqual([
       "wait longer with --lock-timeout <seconds|infinite>, HOLDFAST_LOCK_TIMEOUT or [locking] timeout",
       "raise it there or with --lock-timeout <seconds|infinite>",
       "raise it there",
@@ -184,10 +180,8 @@ describe("the limit of the wait", () => {
   test("the limit of the wait as junk ends with 78, each piece of it with its source", async () => {
     const file = '[locking]\ntimeout = -1\n[locking.scopes]\ntask = "soon"\n';
     writeFileSync(join(holdfast.folder, "holdfast.toml"), file);
-    const [inFile, inEnvironment] = await Promise.all([
-      holdfast.run(run()),
-      holdfast.run(run(), { HOLDFAST_LOCK_TIMEOUT: "1.5" }),
-    ]);
+    const inFile = await holdfast.run(run());
+    const inEnvironment = await holdfast.run(run(), { HOLDFAST_LOCK_TIMEOUT: "1.5" });
     expect([inFile.status, inEnvironment.status]).toEqual([78, 78]);
     expect(inFile.stderr).toContain("holdfast: [locking] timeout in holdfast.toml ");
     expect(inFile.stderr).toContain("holdfast: [locking.scopes] task in holdfast.toml ");

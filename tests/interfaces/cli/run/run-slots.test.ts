@@ -80,8 +80,12 @@ describe("holdfast run --slots", () => {
         () => readFile(join(holdfast.folder, "orphan", `task.${TASK}%231.lock`), "utf8"),
         (written) => written.includes(`"childPid":${pid},`),
       );
-      // Its end is not waited for: the command has its output.
+      // `ended` is not waited for: the command has its output.
       process.kill(first.pid, "SIGKILL");
+      await eventually(
+        async () => isRunning(first.pid),
+        (running) => !running,
+      );
       const refused = await holdfast.run(run("file:orphan", 1, "true"));
       expect(refused.status).toBe(75);
       expect(refused.stderr).toContain(`pid ${pid}`);
@@ -109,3 +113,12 @@ describe("holdfast run --slots", () => {
     }
   });
 });
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@ import { ConsoleServer, madeKey } from "../../../support/console/console-server"
 import { Keyboard, Pointer, type Hand } from "../../../support/console/hands";
 import { openBrowser, WatchedPage } from "../../../support/console/watched-page";
 import { describeWithBrowser } from "../../../support/servers/servers";
+import { sample } from "../../../support/test-size";
 
 jest.setTimeout(240_000);
 
@@ -226,7 +227,9 @@ describeWithBrowser("each action of the console in a browser", (executablePath) 
     });
     afterAll(() => seen.close());
 
-    test.each(actions.map((action) => [action.route, action] as const))(
+    // In brief, every other one, and the others the other way.
+    const inTurn = sample(actions, 2, javaScriptEnabled ? 0 : 1);
+    test.each(inTurn.map((action) => [action.route, action] as const))(
       `the form to %s is filled in and sent, ${how}`,
       async (_, { begin, steps, says }) => {
         await seen.go(await begin());

@@ -1,8 +1,12 @@
 import { MAX_CAPTURES } from "../../../../src/interfaces/http/endpoints/captures/capture-item";
+import { size } from "../../../support/test-size";
 import { describeWithEveryStore } from "../../../support/worlds/every-store";
 import { HttpWorld, type HttpAnswer } from "../../../support/worlds/http-world";
 
 jest.setTimeout(60_000);
+
+/** Payments of their own; as many captures as there may be come for one payment, below. */
+const MANY = size(MAX_CAPTURES, 100);
 
 interface Result {
   readonly status: number;
@@ -29,8 +33,8 @@ describeWithEveryStore("many captures in one request", (openStore) => {
     Promise.all(Array.from({ length: count }, () => http.authorize()));
   const captures = () => http.world.gateway.calls.filter((call) => call === "capture").length;
 
-  test("five hundred payments are captured by one request, each once, with a result each in the order of the request", async () => {
-    const ids = await authorizedMany(MAX_CAPTURES);
+  test(`${MANY} payments are captured by one request, each once, with a result each in the order of the request`, async () => {
+    const ids = await authorizedMany(MANY);
     const sent = ids.map((id, n) => [id, `key-${n}`] as const);
 
     const results = resultsOf(await http.captureMany(sent));

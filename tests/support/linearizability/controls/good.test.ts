@@ -5,8 +5,8 @@ import { batched } from "./batched";
 import { kindsOfHistory } from "./honest-payment";
 import { randomHistory } from "./random-history";
 
-const HISTORIES = size(1_000, 250);
-const PAYMENTS = size(1_000, 250);
+const HISTORIES = size(1_000, 120);
+const PAYMENTS = size(1_000, 60);
 const CALLS = PAYMENTS * 100;
 
 test(`${HISTORIES} histories of a server that makes no mistake are judged good`, () => {

@@ -15,6 +15,7 @@ type Line =
 export class HistoryRecorder {
   private readonly lines: Line[] = [];
   private calls = 0;
+  private answers = 0;
 
   constructor(
     private readonly client = `client ${process.pid}`,
@@ -26,8 +27,15 @@ export class HistoryRecorder {
     const call = (this.calls += 1);
     this.write({ call, client, begin: monotonicMs(), beginWallMs: Date.now(), request });
     return (answer) => {
-      if (answer !== null) this.write({ call, end: monotonicMs(), answer });
+      if (answer === null) return;
+      this.answers += 1;
+      this.write({ call, end: monotonicMs(), answer });
     };
+  }
+
+  /** How many calls had an answer so far. */
+  get answered(): number {
+    return this.answers;
   }
 
   get history(): HttpCall[] {

@@ -1,0 +1,26 @@
+"use strict";
+/**
+ * Runs commands of the program, one after the other: `node command-process.cjs <end> <the program>`, told over IPC which. Each
+ * one finds its own folder, environment and arguments, and ends the program as far as it can tell; `<end>` on stdout and
+ * stderr comes after all that it has written there.
+ */
+const [, , end, program] = process.argv;
+const { main } = require(program);
+
+process.on("message", ({ args, cwd, env }) => {
+  process.chdir(cwd);
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.argv = [process.execPath, program, ...args];
+  process.exit = (status) => {
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.removeAllListeners("error");
+      stream.write(end);
+    }
+    // A server that could not begin goes on listening for them: its process would be gone.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.removeAllListeners(signal);
+    process.send({ status });
+  };
+  void main();
+});
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -1,8 +1,6 @@
 "use strict";
-const { join, sep } = require("node:path");
+const { join } = require("node:path");
 const { default: WorkersRuntime } = require(join(process.cwd(), "tests/support/jest/runtime.cjs"));
-
-const SOURCES = join(process.cwd(), "src") + sep;
 
 /**
  * Loads the program once for all mutants that no module asks about while it is loaded: to load it anew for each of them took longer
@@ -16,7 +14,7 @@ class KeepingRuntime extends WorkersRuntime {
     loader.requireModule = (from, name, ...more) => {
       const mutants = globalThis.holdfastMutants;
       const path = this.fileOf(from, name);
-      if (mutants?.kept === undefined || !path?.startsWith(SOURCES)) return load(from, name, ...more);
+      if (mutants?.kept === undefined || !path?.startsWith(this.sources)) return load(from, name, ...more);
       const { kept, on } = mutants;
       if (!kept.has(path)) {
         // What is kept for others has to be without any mutant.
@@ -31,10 +29,9 @@ class KeepingRuntime extends WorkersRuntime {
     };
   }
 
-  /** What is kept may load more of the program, or of Node, when it is called for another test file. */
-  teardown() {
-    super.teardown();
-    this.testState.enterTestCode();
+  /** Which ones do is decided above. */
+  staysLoaded() {
+    return false;
   }
 }
 

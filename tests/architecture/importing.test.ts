@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { plantProject, projectRoot } from "./planted-project";
+import { dirname, join } from "node:path";
+import { builtProgram } from "../support/program/built-program";
+import { plantProject } from "./planted-project";
 
 interface Imported {
   readonly effects: readonly { readonly file: string; readonly what: string }[];
@@ -15,7 +16,7 @@ interface Outcome {
   readonly filesWritten: readonly string[];
 }
 
-/** Each group as if by itself; all of them in one process, since starting one and its compiler takes longer than most groups. */
+/** Each group as if by itself; all of them in one process, since starting one takes longer than most groups. */
 function importAll(groups: readonly (readonly string[])[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-importing-"));
   try {
@@ -39,48 +40,45 @@ function importAll(groups: readonly (readonly string[])[]): Outcome {
   }
 }
 
-function sourcesIn(folder: string): string[] {
+/** As they are published, beside the one file that the command line is. */
+function modulesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
+    .filter((path) => path.endsWith(".js") && path !== "holdfast.js")
     .map((path) => join(folder, path));
 }
 
 describe("importing a module", () => {
-  const src = (path: string): string => join(projectRoot, "src", path);
-  const everything = sourcesIn(src("."));
-  const entries = ["gateway.ts", "gateway-contract.ts", "locks.ts", "main.ts"].map(src).filter(existsSync);
-  const program = [src("main.ts")];
-  const taskLocks = [src("infrastructure/composition/commands/with-task-locks.ts")];
-  const composing = [src("infrastructure/composition/container/constructs.ts")];
-  const kinds = sourcesIn(src("infrastructure/locking"))
-    .filter((path) => path.endsWith("-lock-kind.ts"))
-    .map((path) => [path]);
-  const groups: readonly (readonly string[])[] = [
-    everything,
-    entries,
-    program,
-    taskLocks,
-    composing,
-    ...kinds,
-  ];
+  let groups: Readonly<Record<"everything" | "entries" | "program" | "taskLocks" | "composing", string[]>>;
+  let kinds: readonly string[];
   let outcome: Outcome;
-  const loadedBy = (group: readonly string[]) => outcome.groups[groups.indexOf(group)]!.loaded;
-  beforeAll(() => {
-    outcome = importAll(groups);
-  }, 90_000);
+  const loadedBy = (group: keyof typeof groups) => outcome.groups[Object.keys(groups).indexOf(group)]!.loaded;
+  const loadedByKinds = () => outcome.groups.slice(-kinds.length).map(({ loaded }) => loaded);
+  beforeAll(async () => {
+    const built = dirname(await builtProgram());
+    const those = (...paths: string[]): string[] => paths.map((path) => join(built, path));
+    groups = {
+      everything: modulesIn(built),
+      entries: those("gateway.js", "gateway-contract.js", "locks.js", "main.js").filter(existsSync),
+      program: those("main.js"),
+      taskLocks: those("infrastructure/composition/commands/with-task-locks.js"),
+      composing: those("infrastructure/composition/container/constructs.js"),
+    };
+    kinds = groups.everything.filter((path) => path.endsWith("-lock-kind.js"));
+    outcome = importAll([...Object.values(groups), ...kinds.map((kind) => [kind])]);
+  }, 120_000);
 
   test("has no effect, whichever module it is", () => {
-    expect(outcome.groups.map(({ effects }) => effects)).toEqual(groups.map(() => []));
+    expect(outcome.groups.map(({ effects }) => effects)).toEqual(outcome.groups.map(() => []));
     expect(outcome).toMatchObject({ output: "", filesWritten: [] });
   });
 
   test("of the published entries loads no client of a store that was not chosen", () => {
     const heavy = /node_modules\/(@google-cloud\/storage|ioredis|pg|stripe|@photostructure\/sqlite)\//;
-    expect(loadedBy(entries).filter((path) => heavy.test(path))).toEqual([]);
+    expect(loadedBy("entries").filter((path) => heavy.test(path))).toEqual([]);
   });
 
   test("of the program loads the command line alone: each command brings the rest when it is asked for", () => {
-    const loaded = loadedBy(program);
+    const loaded = loadedBy("program");
     expect(loaded.some((path) => path.includes("/node_modules/commander/"))).toBe(true);
     const forCommands =
       /node_modules\/(@?inversify(js)?|reflect-metadata|kysely|zod|express|helmet|pino|prom-client|async-mutex)\//;
@@ -88,14 +86,14 @@ describe("importing a module", () => {
   });
 
   test("of the locks of a task loads neither the container nor a server's libraries", () => {
-    const loaded = loadedBy(taskLocks);
-    expect(loaded).toContain(taskLocks[0]);
+    const loaded = loadedBy("taskLocks");
+    expect(loaded).toContain(groups.taskLocks[0]);
     const forServers = /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client)\//;
     expect(loaded.filter((path) => forServers.test(path))).toEqual([]);
   });
 
   test("of the helper that composes classes loads reflect-metadata, not only the part that inversify brings", () => {
-    const loaded = loadedBy(composing);
+    const loaded = loadedBy("composing");
     expect(loaded.filter((path) => path.endsWith("/node_modules/reflect-metadata/Reflect.js"))).toHaveLength(
       1,
     );
@@ -105,9 +103,8 @@ describe("importing a module", () => {
     expect(kinds.length).toBeGreaterThan(4);
     const others =
       /node_modules\/(@?inversify(js)?|kysely|zod|express|helmet|pino|prom-client|@google-cloud\/storage)\//;
-    for (const kind of kinds) {
-      const loaded = loadedBy(kind);
-      expect(loaded.filter((path) => path.endsWith("-lock-kind.ts"))).toEqual(kind);
+    for (const [at, loaded] of loadedByKinds().entries()) {
+      expect(loaded.filter((path) => path.endsWith("-lock-kind.js"))).toEqual([kinds[at]]);
       expect(loaded.filter((path) => others.test(path))).toEqual([]);
     }
   });
@@ -117,13 +114,11 @@ describe("importing a module", () => {
       ["active handles", "setTimeout(() => undefined, 10);"],
       ["environment", 'process.env["PLANTED"] = "1";'],
       ["process listeners", 'process.on("SIGTERM", () => undefined);'],
-      ["globals", "(globalThis as Record<string, unknown>)['planted'] = 1;"],
+      ["globals", "globalThis.planted = 1;"],
       [null, 'console.log("planted"); require("node:fs").writeFileSync("planted.txt", "");'],
     ];
-    const pathOf = (at: number): string => `src/planted-${at}.ts`;
-    const project = plantProject(
-      Object.fromEntries(planted.map(([, text], at) => [pathOf(at), `export const here = 1; ${text}`])),
-    );
+    const pathOf = (at: number): string => `src/planted-${at}.js`;
+    const project = plantProject(Object.fromEntries(planted.map(([, text], at) => [pathOf(at), text])));
     try {
       const { groups: found, ...rest } = importAll(
         planted.map((_, at) => [join(project.folder, pathOf(at))]),

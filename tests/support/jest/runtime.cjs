@@ -1,5 +1,5 @@
 "use strict";
-const { sep } = require("node:path");
+const { join, sep } = require("node:path");
 const { compileFunction, constants } = require("node:vm");
 const { default: JestRuntime } = require("jest-runtime");
 
@@ -8,13 +8,17 @@ const PACKAGES = `${sep}node_modules${sep}`;
 /** Jest's own part that knows which file it runs: each file gets a new one. */
 const CIRCUS = `${PACKAGES}jest-circus${sep}`;
 
+/** The program's modules, by their paths, for all test files of this worker. */
+const kept = new Map();
+
 /**
- * Loads what a test file needs into the realm of its worker. The project's own modules are new for each file, as ever;
- * packages are loaded once per worker, as Node loads them. See ADR 0118.
+ * Loads what a test file needs into the realm of its worker: packages once per worker, as Node loads them; the tests' own
+ * modules for each file. The program is loaded once per worker, too, and at full size for each file. See ADR 0118.
  */
 class SharingRuntime extends JestRuntime {
-  constructor(...parts) {
-    super(...parts);
+  constructor(config, ...parts) {
+    super(config, ...parts);
+    this.sources = join(config.rootDir, "src") + sep;
     this.executor.compile = (source, filename) =>
       compileFunction(source, PARAMETERS, {
         filename,
@@ -26,8 +30,21 @@ class SharingRuntime extends JestRuntime {
       if (name === "node:async_hooks" && from.includes(CIRCUS))
         return { AsyncLocalStorage: OneAfterTheOther };
       const path = this.fileOf(from, name);
-      return path?.includes(PACKAGES) && !path.includes(CIRCUS) ? require(path) : load(from, name, ...more);
+      if (path?.includes(PACKAGES) && !path.includes(CIRCUS)) return require(path);
+      if (path === undefined || !this.staysLoaded(path)) return load(from, name, ...more);
+      if (!kept.has(path)) kept.set(path, load(from, name, ...more));
+      return kept.get(path);
     };
+  }
+
+  staysLoaded(path) {
+    return process.env["HOLDFAST_TEST_SIZE"] !== "full" && path.startsWith(this.sources);
+  }
+
+  /** What stays may load more of the program, or of Node, when it is called for another test file. */
+  teardown() {
+    super.teardown();
+    this.testState.enterTestCode();
   }
 
   /** Undefined for a module of Node. */

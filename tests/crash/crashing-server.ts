@@ -57,4 +57,4 @@ async function main(options: CrashingServerOptions): Promise<void> {
   });
 }
 
-void main(JSON.parse(process.argv[2]!) as CrashingServerOptions);
+void main(JSON.parse(process.argv[2]!) as CrashingServerOptions).then(() => process.exit());

@@ -8,7 +8,7 @@ import type { Ended } from "../../support/program/running-program";
 import { size } from "../../support/test-size";
 
 jest.setTimeout(60_000);
-const holdfast = new HoldfastCli();
+const holdfast = new HoldfastCli({ serversAlone: true });
 
 const write = (name: string, text: string): string => {
   writeFileSync(join(holdfast.folder, name), text);

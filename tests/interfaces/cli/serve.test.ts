@@ -3,7 +3,7 @@ import { eventually, HoldfastCli } from "../../support/program/holdfast-cli";
 import { freePort } from "../../support/servers/own-process";
 
 jest.setTimeout(60_000);
-const holdfast = new HoldfastCli();
+const holdfast = new HoldfastCli({ serversAlone: true });
 
 const post = (url: string, key: string, body: object) =>
   fetch(url, {

@@ -17,14 +17,18 @@ export const untilEnded: readonly string[] = [
   'echo "running $$" >&2; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done',
 ];
 
+interface HowToRun {
+  /** For tests of what a process is: its memory, its modules, what it keeps for good. */
+  readonly serversAlone?: boolean;
+}
+
 /** Each test's own folder, in which it runs the built program; nothing of it runs on after the test. */
 export class HoldfastCli {
   private main = "";
   private readonly running: RunningProgram[] = [];
-  private readonly commands = new StayingProcesses("command-process.cjs");
   folder = "";
 
-  constructor() {
+  constructor(private readonly how: HowToRun = {}) {
     beforeAll(async () => {
       this.main = await startedProgram();
     }, 120_000);
@@ -35,15 +39,14 @@ export class HoldfastCli {
       await Promise.all(this.running.splice(0).map((one) => one.stop()));
       rmSync(this.folder, { recursive: true, force: true });
     });
-    afterAll(() => this.commands.end());
   }
 
   /**
-   * A process of its own for a server, for a command that is given something to read, and at full size; otherwise one that
-   * has run other commands before, and is sent signals as any.
+   * A process of its own for what is given something to read, and at full size; otherwise one that has run others before, and
+   * is sent signals as any.
    */
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin?: string): RunningProgram {
-    return this.begin(args, env, stdin, args.includes("serve"));
+    return this.begin(args, env, stdin, this.how.serversAlone === true && args.includes("serve"));
   }
 
   /** What the commands have left in the folder. */
@@ -76,7 +79,11 @@ export class HoldfastCli {
     const { main, folder: cwd } = this;
     const started = size(true, isAlone || stdin !== undefined)
       ? new HoldfastProcess([main, ...args], { cwd, env, ...(stdin === undefined ? {} : { stdin }) })
-      : this.commands.start({ args, cwd, env: environmentOf(cwd, env) }, [main]);
+      : new StayingProcesses("command-process.cjs", [main]).start({
+          args,
+          cwd,
+          env: environmentOf(cwd, env),
+        });
     this.running.push(started);
     return started;
   }

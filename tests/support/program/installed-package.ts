@@ -12,9 +12,11 @@ const WITHIN_MS = 120_000;
 
 /** A project of another author in which the packed package is installed, with the dependencies that it names. */
 export class InstalledPackage {
-  private readonly scripts = new StayingProcesses("script-process.cjs");
+  private readonly scripts: StayingProcesses;
 
-  private constructor(readonly project: string) {}
+  private constructor(readonly project: string) {
+    this.scripts = new StayingProcesses("script-process.cjs", [], project);
+  }
 
   static async install(): Promise<InstalledPackage> {
     const packed = await packedProgram();
@@ -68,7 +70,7 @@ export class InstalledPackage {
   /** As `run`, at brief size in a process that has run others before: not for what tests itself by `node:test`. */
   async runShared(file: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
     if (size(true, false)) return this.run(file, env);
-    const script = this.scripts.start({ file: join(this.project, file), env }, [], this.project);
+    const script = this.scripts.start({ file: join(this.project, file), env });
     const { status, stdout, stderr } = await script.ended;
     if (status !== 0) throw Object.assign(new Error(`${file} failed:\n${stderr}`), { stdout, stderr });
     return stdout.trim();

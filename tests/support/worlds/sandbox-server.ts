@@ -14,4 +14,4 @@ async function main({ flags, lease }: SandboxServerOptions): Promise<void> {
   await serve(configuration, "0.0.0", (line) => process.stderr.write(`${line}\n`), undefined, lease);
 }
 
-void main(JSON.parse(process.argv[2]!) as SandboxServerOptions);
+void main(JSON.parse(process.argv[2]!) as SandboxServerOptions).then(() => process.exit());

@@ -4,9 +4,6 @@ import { openApplication, type Application } from "../opening/open-application";
 import { openServer } from "./open-server";
 import { Service } from "./service";
 
-/** For what is written last to leave the process. */
-const LEFTOVERS_MS = 500;
-
 /** The HTTP API and its background work, until a signal ends them. Resolves when everything is closed. */
 export async function serve(
   configuration: Configuration,
@@ -25,6 +22,4 @@ export async function serve(
   for (const line of service.startingLines) say(line);
   const status = await ended;
   if (status !== 0) process.exit(status);
-  // What could not be closed in time must not keep the process.
-  setTimeout(() => process.exit(), LEFTOVERS_MS).unref();
 }

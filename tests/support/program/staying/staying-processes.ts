@@ -1,18 +1,38 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { ChildProcess, fork } from "node:child_process";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { END, StayingCommand } from "./staying-command";
 
-/** Processes that do one thing after the other, as many as there is to do at the same time. */
+/** Those of this worker that wait for something to do. Test files share nothing but what is built in. */
+const ofWorker = ChildProcess as { waiting?: Map<string, ChildProcess[]> };
+
+/**
+ * Processes that do one thing after the other, as many as there is to do at the same time. They end with this process, or
+ * with `end`.
+ */
 export class StayingProcesses {
-  private readonly idle: ChildProcess[] = [];
+  private readonly idle: ChildProcess[];
 
-  /** `script` is beside this file, and ends what it is told to do as `StayingCommand` has it. */
-  constructor(private readonly script: "command-process.cjs" | "script-process.cjs") {}
+  /** `script` is beside this file, and ends what it is told to do as `StayingCommand` has it; `args` and `cwd` are its own. */
+  constructor(
+    private readonly script: "command-process.cjs" | "script-process.cjs",
+    private readonly args: readonly string[] = [],
+    private readonly cwd?: string,
+  ) {
+    ofWorker.waiting ??= new Map();
+    const key = JSON.stringify([script, args, cwd]);
+    this.idle = ofWorker.waiting.get(key) ?? [];
+    ofWorker.waiting.set(key, this.idle);
+  }
 
-  /** `args` and `cwd` are the process's own, and always the same; `order` is what it is told. */
-  start(order: object, args: readonly string[] = [], cwd?: string): StayingCommand {
-    const child = this.another() ?? this.started(args, cwd);
-    return new StayingCommand(child, order, () => this.idle.push(child));
+  /** `order` is what it is told. */
+  start(order: object): StayingCommand {
+    const child = this.another() ?? this.started();
+    keepsThisProcess(child, true);
+    return new StayingCommand(child, order, () => {
+      keepsThisProcess(child, false);
+      this.idle.push(child);
+    });
   }
 
   end(): void {
@@ -25,14 +45,21 @@ export class StayingProcesses {
     return child === undefined || child.connected ? child : this.another();
   }
 
-  private started(args: readonly string[], cwd: string | undefined): ChildProcess {
-    const child = fork(join(__dirname, this.script), [END, ...args], {
+  private started(): ChildProcess {
+    const child = fork(join(__dirname, this.script), [END, ...this.args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       execArgv: [],
       detached: true,
-      cwd,
+      cwd: this.cwd,
     });
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8");
     return child;
   }
+}
+
+/** A worker ends when nothing keeps it; then the channel closes, and with it the process that waits at its other end. */
+function keepsThisProcess(child: ChildProcess, isBusy: boolean): void {
+  for (const handle of [child, child.channel, child.stdout as Socket, child.stderr as Socket])
+    if (isBusy) handle?.ref();
+    else handle?.unref();
 }

@@ -8,17 +8,19 @@ const PACKAGES = `${sep}node_modules${sep}`;
 /** Jest's own part that knows which file it runs: each file gets a new one. */
 const CIRCUS = `${PACKAGES}jest-circus${sep}`;
 
-/** The program's modules, by their paths, for all test files of this worker. */
+/** What stays loaded, by its path, for all test files of this worker. */
 const kept = new Map();
 
 /**
- * Loads what a test file needs into the realm of its worker: packages once per worker, as Node loads them; the tests' own
- * modules for each file. The program is loaded once per worker, too, and at full size for each file. See ADR 0118.
+ * Loads what a test file needs into the realm of its worker: packages once per worker, as Node loads them; tests and
+ * what is beside them for each file. The program and the support of its tests are loaded once per worker, too, and at full size for each
+ * file. See ADR 0118.
  */
 class SharingRuntime extends JestRuntime {
   constructor(config, ...parts) {
     super(config, ...parts);
     this.sources = join(config.rootDir, "src") + sep;
+    this.support = join(config.rootDir, "tests", "support") + sep;
     this.executor.compile = (source, filename) =>
       compileFunction(source, PARAMETERS, {
         filename,
@@ -38,7 +40,8 @@ class SharingRuntime extends JestRuntime {
   }
 
   staysLoaded(path) {
-    return process.env["HOLDFAST_TEST_SIZE"] !== "full" && path.startsWith(this.sources);
+    if (process.env["HOLDFAST_TEST_SIZE"] === "full" || path.endsWith(".test.ts")) return false;
+    return path.startsWith(this.sources) || path.startsWith(this.support);
   }
 
   /** What stays may load more of the program, or of Node, when it is called for another test file. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { HoldfastCli, untilEnded } from "../../support/program/holdfast-cli";
+import { eventually, HoldfastCli, untilEnded } from "../../support/program/holdfast-cli";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -82,9 +82,11 @@ describe("With --json, locks break reports why it took no lock away", () => {
   test("A lock that another owner holds is reported with its holder", async () => {
     const holder = holdfast.start(["run", "a", ...locks, "--", ...untilEnded]);
     await holder.said(/^running/);
-    const { status, stderr } = await holdfast.run([
-      ...["locks", "break", "task:a", "--if-held-by", "x", "--json", ...locks],
-    ]);
+    // The command may speak before its wrapper has written down who it is.
+    const { status, stderr } = await eventually(
+      () => holdfast.run(["locks", "break", "task:a", "--if-held-by", "x", "--json", ...locks]),
+      (ended) => !ended.stderr.includes('"busy"'),
+    );
     expect(status).toBe(1);
     expect(linesOf(stderr)).toEqual([
       {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { sessionTimes } from "../../../src/infrastructure/locking/postgres/session-times";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { HoldfastCli } from "../../support/program/holdfast-cli";
-import { describeWithPostgres, describeWithRedis } from "../../support/servers/servers";
+import { describeAtFullSize, describeWithPostgres, describeWithRedis } from "../../support/servers/servers";
 import { tcpRelayTo, type TcpRelay } from "../../support/servers/tcp-relay";
 
 /** At the real settings: the longest wait is for a lease of 30 s and its margin. */
@@ -68,7 +68,8 @@ describeWithRedis("over a lease in Redis that cannot be renewed,", (redis) => {
   });
 });
 
-describe("over a lease in Cloud Storage that cannot be renewed,", () => {
+// A lost lock that ends its command is seen in brief by run-lifecycle.test.ts, with shorter times.
+describeAtFullSize("over a lease in Cloud Storage that cannot be renewed,", () => {
   test("a command that ignores SIGTERM is dead before the next one begins", async () => {
     const standIn = await GcsStandIn.start({ buckets: ["locks"] });
     try {

@@ -4,7 +4,11 @@
  * one finds its own folder, environment and arguments, and ends the program as far as it can tell; `<end>` on stdout and
  * stderr comes after all that it has written there.
  */
+const { write } = require("node:fs");
+
 const [, , end, program] = process.argv;
+// Each logger is told of the exit.
+process.setMaxListeners(0);
 const { main } = require(program);
 
 process.on("message", ({ args, cwd, env }) => {
@@ -13,9 +17,11 @@ process.on("message", ({ args, cwd, env }) => {
   Object.assign(process.env, env);
   process.argv = [process.execPath, program, ...args];
   process.exit = (status) => {
+    // What is logged is written asynchronously, and the rest of it when the process exits.
+    process.emit("exit", status);
     for (const stream of [process.stdout, process.stderr]) {
       stream.removeAllListeners("error");
-      stream.write(end);
+      write(stream.fd, end, () => undefined);
     }
     // A server that could not begin goes on listening for them: its process would be gone.
     for (const signal of ["SIGINT", "SIGTERM"]) process.removeAllListeners(signal);

@@ -8,7 +8,7 @@ module.exports = {
   roots: ["<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
   transform: { "\\.ts$": ["ts-jest", {}] },
-  testSequencer: "<rootDir>/tests/support/jest/heavy-first.cjs",
+  testSequencer: "<rootDir>/tests/support/jest/side-by-side.cjs",
   globalSetup: "<rootDir>/tests/support/jest/global-setup.ts",
   setupFiles: ["<rootDir>/tests/support/jest/forget-async-storages.ts"],
   reporters: ["default", "<rootDir>/tests/support/jest/skipped-blocks-reporter.cjs"],

@@ -8,7 +8,8 @@ module.exports = {
   roots: ["<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
   transform: { "\\.ts$": ["ts-jest", {}] },
-  testSequencer: "<rootDir>/tests/support/jest/side-by-side.cjs",
+  runner: "<rootDir>/tests/support/jest/two-pools.cjs",
+  testSequencer: "<rootDir>/tests/support/jest/heavy-first.cjs",
   globalSetup: "<rootDir>/tests/support/jest/global-setup.ts",
   setupFiles: ["<rootDir>/tests/support/jest/forget-async-storages.ts"],
   reporters: ["default", "<rootDir>/tests/support/jest/skipped-blocks-reporter.cjs"],
@@ -17,7 +18,7 @@ module.exports = {
   maxWorkers:
     process.env["HOLDFAST_TEST_SIZE"] === "full"
       ? Math.min(availableParallelism() + 1, 6)
-      : availableParallelism() + 8,
+      : availableParallelism() + 6,
   // A test that hangs has to end; a busy machine must not make a slow one fail.
   testTimeout: 60_000,
   clearMocks: true,

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { testAtFullSize } from "../support/servers/servers";
+import { describeAtFullSize } from "../support/servers/servers";
 import { plantProject, projectRoot, type PlantedProject } from "./planted-project";
 
 interface Violation {
@@ -147,7 +147,7 @@ function violationsIn(folder: string): Violation[] {
   return report.summary.violations;
 }
 
-describe("layer rules", () => {
+describeAtFullSize("layer rules", () => {
   let project: PlantedProject;
   let violations: Violation[];
 
@@ -175,11 +175,7 @@ describe("layer rules", () => {
   });
 
   // `npm run check` asks the same.
-  testAtFullSize(
-    "the project keeps its own rules",
-    () => {
-      expect(violationsIn(projectRoot)).toEqual([]);
-    },
-    60_000,
-  );
+  test("the project keeps its own rules", () => {
+    expect(violationsIn(projectRoot)).toEqual([]);
+  }, 60_000);
 });

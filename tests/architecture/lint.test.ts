@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plantProject, projectRoot, type PlantedProject } from "./planted-project";
+import { describeAtFullSize } from "../support/servers/servers";
 
 interface FileReport {
   readonly filePath: string;
@@ -76,7 +77,7 @@ const withoutTypesOfPackages = readFileSync(join(projectRoot, "tsconfig.json"), 
   '"types": []',
 );
 
-describe("lint rules", () => {
+describeAtFullSize("lint rules", () => {
   let project: PlantedProject;
   let reports: Map<string, readonly (string | null)[]>;
 

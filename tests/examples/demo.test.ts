@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Picture } from "../../examples/demo/picture";
-import { exampleChild } from "../support/children/example-child";
+import { tsChild } from "../support/children/child-command";
 import { startedProgram } from "../support/program/built-program";
-import { describeWithPseudoTerminal, testAtFullSize } from "../support/servers/servers";
-import { size } from "../support/test-size";
+import { describeWithPseudoTerminal, describeAtFullSize, testAtFullSize } from "../support/servers/servers";
 
 jest.setTimeout(120_000);
 
@@ -12,58 +12,63 @@ const ESCAPE = "\u001b";
 const CLEARED = `\r${ESCAPE}[2K`;
 
 /** With one key; as many more come with a key each. */
-const CALLERS = size(200, 20);
+const CALLERS = 200;
 const REQUESTS = 2 * CALLERS;
 /** What one round of the demo says at last. */
 const MOVED_ONCE = /the gateway moved money 1 time/g;
 
 async function demo(): Promise<readonly [string, ...string[]]> {
-  const { file, args } = exampleChild("demo.ts");
+  const { file, args } = tsChild(join(__dirname, "../../examples/demo.ts"));
   return [file, ...args, await startedProgram(), String(CALLERS)];
 }
 
-test("the demo, written to a file, is two tables without colours, and money has moved once in each round", async () => {
-  const [file, ...args] = await demo();
-  const { stdout, stderr } = await promisify(execFile)(file, args, {
-    env: { ...process.env, FORCE_COLOR: "1" },
-  });
-  expect(stderr).toBe("");
-  expect(stdout).not.toContain(ESCAPE);
-  expect(stdout).not.toContain("\r");
-  expect(stdout.match(MOVED_ONCE)).toHaveLength(2);
-  expect(stdout).toMatch(new RegExp(` {2}answer +${CALLERS} with one key +${CALLERS} with a key each\\n`));
-  // Every request has an answer, in one row or another.
-  const rows = [...stdout.matchAll(/^ {2}\d{3} \w+ +([\d–]+) +([\d–]+)$/gm)];
-  const sums = [1, 2].map((column) => rows.reduce((sum, row) => sum + (Number(row[column]) || 0), 0));
-  expect(sums).toEqual([REQUESTS, REQUESTS]);
-});
+testAtFullSize(
+  "the demo, written to a file, is two tables without colours, and money has moved once in each round",
+  async () => {
+    const [file, ...args] = await demo();
+    const { stdout, stderr } = await promisify(execFile)(file, args, {
+      env: { ...process.env, FORCE_COLOR: "1" },
+    });
+    expect(stderr).toBe("");
+    expect(stdout).not.toContain(ESCAPE);
+    expect(stdout).not.toContain("\r");
+    expect(stdout.match(MOVED_ONCE)).toHaveLength(2);
+    expect(stdout).toMatch(new RegExp(` {2}answer +${CALLERS} with one key +${CALLERS} with a key each\\n`));
+    // Every request has an answer, in one row or another.
+    const rows = [...stdout.matchAll(/^ {2}\d{3} \w+ +([\d–]+) +([\d–]+)$/gm)];
+    const sums = [1, 2].map((column) => rows.reduce((sum, row) => sum + (Number(row[column]) || 0), 0));
+    expect(sums).toEqual([REQUESTS, REQUESTS]);
+  },
+);
 
-describeWithPseudoTerminal("the demo in a terminal", (start) => {
-  const shown = async (before: string): Promise<string> => {
-    const command = (await demo()).map((word) => `'${word}'`).join(" ");
-    const terminal = start(`${before}; exec ${command}`, __dirname);
-    const { status, shown: text } = await terminal.ended;
-    expect(status).toBe(0);
-    expect(text.match(MOVED_ONCE)).toHaveLength(2);
-    return text;
-  };
+describeAtFullSize("the demo", () => {
+  describeWithPseudoTerminal("in a terminal", (start) => {
+    const shown = async (before: string): Promise<string> => {
+      const command = (await demo()).map((word) => `'${word}'`).join(" ");
+      const terminal = start(`${before}; exec ${command}`, __dirname);
+      const { status, shown: text } = await terminal.ended;
+      expect(status).toBe(0);
+      expect(text.match(MOVED_ONCE)).toHaveLength(2);
+      return text;
+    };
 
-  const expectProgress = (text: string): void => {
-    expect(text).toMatch(new RegExp(`\\r {2}█+.*░.* \\d+ of ${REQUESTS} answered`));
-    expect(text.split(`${REQUESTS} of ${REQUESTS} answered${CLEARED}`)).toHaveLength(3);
-  };
+    const expectProgress = (text: string): void => {
+      expect(text).toMatch(new RegExp(`\\r {2}█+.*░.* \\d+ of ${REQUESTS} answered`));
+      expect(text.split(`${REQUESTS} of ${REQUESTS} answered${CLEARED}`)).toHaveLength(3);
+    };
 
-  // That what shows progress has colours, unless it is told otherwise, is seen below.
-  testAtFullSize("shows its verdict in green", async () => {
-    const text = await shown("stty cols 100");
-    expectProgress(text);
-    expect(text).toContain(`${ESCAPE}[32m✔`);
-  });
+    // That what shows progress has colours, unless it is told otherwise, is seen below.
+    test("shows its verdict in green", async () => {
+      const text = await shown("stty cols 100");
+      expectProgress(text);
+      expect(text).toContain(`${ESCAPE}[32m✔`);
+    });
 
-  test("shows its progress, which is gone afterwards, and has no colours where NO_COLOR says so", async () => {
-    const text = await shown("export NO_COLOR=1; stty cols 100");
-    expectProgress(text);
-    expect(text.replaceAll(CLEARED, "")).not.toContain(ESCAPE);
+    test("shows its progress, which is gone afterwards, and has no colours where NO_COLOR says so", async () => {
+      const text = await shown("export NO_COLOR=1; stty cols 100");
+      expectProgress(text);
+      expect(text.replaceAll(CLEARED, "")).not.toContain(ESCAPE);
+    });
   });
 });
 

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { exampleChild } from "../support/children/example-child";
+import { tsChild } from "../support/children/child-command";
+import { describeAtFullSize } from "../support/servers/servers";
 
 async function output(example: string): Promise<string[]> {
-  const { file, args } = exampleChild(example);
+  const { file, args } = tsChild(join(__dirname, "../../examples", example));
   const { stdout, stderr } = await promisify(execFile)(file, [...args]);
   expect(stderr).toBe("");
   return stdout.trimEnd().split("\n");
@@ -11,7 +13,7 @@ async function output(example: string): Promise<string[]> {
 
 jest.setTimeout(60_000);
 
-describe("the examples", () => {
+describeAtFullSize("the examples", () => {
   test("embedded.ts captures over HTTP what it has authorized in its process, once", async () => {
     expect(await output("embedded.ts")).toEqual(["captured 1250, asked again: the same answer"]);
   });

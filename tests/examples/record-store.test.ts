@@ -4,6 +4,7 @@ import { InstalledPackage } from "../support/program/installed-package";
 import { filesWithErrors, keptWithout } from "./kept-contracts";
 import { S3StandIn, type S3Fault } from "../support/s3-stand-in";
 import { size } from "../support/test-size";
+import { describeAtFullSize } from "../support/servers/servers";
 
 jest.setTimeout(180_000);
 const EXAMPLE = join(__dirname, "../../examples/record-store");
@@ -43,7 +44,7 @@ async function printed(script: string): Promise<unknown> {
        (error) => error.name + (error.throttled ? ", throttled" : ""));
      ${script}`,
   );
-  const said = await installed.runShared("script.mjs", environment()).catch(({ stderr }) => String(stderr));
+  const said = await installed.run("script.mjs", environment()).catch(({ stderr }) => String(stderr));
   try {
     return JSON.parse(said) as unknown;
   } catch {
@@ -51,7 +52,7 @@ async function printed(script: string): Promise<unknown> {
   }
 }
 
-describe("the example of a record store over S3", () => {
+describeAtFullSize("the example of a record store over S3", () => {
   it("has less than 100 lines, and the types of holdfast/locks", () => {
     expect(source.split("\n").length).toBeLessThan(101);
     installed.write("wrong.mjs", source.replace("storeNowMs:", "storeNow:"));

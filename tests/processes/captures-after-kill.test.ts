@@ -2,13 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastCli } from "../support/program/holdfast-cli";
 import { SteadyClient } from "../support/program/steady-client";
 import { freePort } from "../support/servers/own-process";
-import { describeWithPostgres } from "../support/servers/servers";
-import { size } from "../support/test-size";
+import { describeAtFullSize, describeWithPostgres } from "../support/servers/servers";
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
-const PAYMENTS = size(80, 60);
-const KILLS = size(2, 1);
+const PAYMENTS = 80;
+const KILLS = 2;
 /** A third of them is at the gateway at a time, so that some are done, some under way and some not begun. */
 const slow = { amount: 500, currency: "EUR", paymentMethod: "tok_slow_300" };
 
@@ -81,8 +80,10 @@ function describeKilledServer(name: string, storeArgs: () => readonly string[]):
   });
 }
 
-describeKilledServer("SQLite", () => []);
+describeAtFullSize("captures that are cut off", () => {
+  describeKilledServer("SQLite", () => []);
 
-describeWithPostgres("on PostgreSQL", (server) => {
-  describeKilledServer("PostgreSQL", () => ["--store", server.url]);
+  describeWithPostgres("on PostgreSQL", (server) => {
+    describeKilledServer("PostgreSQL", () => ["--store", server.url]);
+  });
 });

@@ -5,14 +5,9 @@ import { loadSqlite } from "../../src/infrastructure/persistence/sqlite/sqlite-d
 import { fillDisk } from "../support/fill-disk";
 import { eventually, HoldfastCli } from "../support/program/holdfast-cli";
 import { mount, unmount } from "../support/mounts";
-import { describeWithMounts } from "../support/servers/servers";
-import { size } from "../support/test-size";
+import { describeWithMounts, testAtFullSize } from "../support/servers/servers";
 
-/** In brief, few callers who are in no hurry: what they meet is the same. */
-const LOAD = size(
-  { callers: 8, pauseMs: 0, captured: 40, refused: 50, probes: 40 },
-  { callers: 3, pauseMs: 20, captured: 12, refused: 10, probes: 12 },
-);
+const LOAD = { callers: 8, captured: 40, refused: 50, probes: 40 };
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
@@ -90,68 +85,70 @@ describeWithMounts("a server whose disk", () => {
     }
   });
 
-  test("fills up under load loses nothing that was acknowledged, says so, and goes on when there is room", async () => {
-    const server = serve();
-    const url = await server.url();
-    const captured: string[] = [];
-    let stopped = false;
-    let refused = 0;
-    const odd: Answer[] = [];
-    const caller = async (): Promise<void> => {
-      while (!stopped) {
-        const made = await authorize(url);
-        if (made.status !== 201) {
-          refused += 1;
-          if (made.status !== 503 && made.status !== 202) odd.push(made);
-          await pause(5 + LOAD.pauseMs);
-          continue;
+  testAtFullSize(
+    "fills up under load loses nothing that was acknowledged, says so, and goes on when there is room",
+    async () => {
+      const server = serve();
+      const url = await server.url();
+      const captured: string[] = [];
+      let stopped = false;
+      let refused = 0;
+      const odd: Answer[] = [];
+      const caller = async (): Promise<void> => {
+        while (!stopped) {
+          const made = await authorize(url);
+          if (made.status !== 201) {
+            refused += 1;
+            if (made.status !== 503 && made.status !== 202) odd.push(made);
+            await pause(5);
+            continue;
+          }
+          const id = made.body.payment.id as string;
+          const capture = await call(url, "POST", `/payments/${id}/capture`, "capture", {});
+          if (capture.status === 201) captured.push(id);
+          else if (capture.status !== 503 && capture.status !== 202) odd.push(capture);
         }
-        const id = made.body.payment.id as string;
-        const capture = await call(url, "POST", `/payments/${id}/capture`, "capture", {});
-        if (capture.status === 201) captured.push(id);
-        else if (capture.status !== 503 && capture.status !== 202) odd.push(capture);
-        if (LOAD.pauseMs > 0) await pause(LOAD.pauseMs);
+      };
+      const callers = Array.from({ length: LOAD.callers }, caller);
+      await eventually(
+        async () => captured.length,
+        (count) => count >= LOAD.captured,
+      );
+      fill();
+      await eventually(
+        async () => refused,
+        (count) => count > LOAD.refused,
+      );
+      // It is full now, and most requests fail: no probe may say that all is well.
+      const probes: number[] = [];
+      for (let probe = 0; probe < LOAD.probes; probe += 1) {
+        probes.push((await readyz(url)).status);
+        await pause(50);
       }
-    };
-    const callers = Array.from({ length: LOAD.callers }, caller);
-    await eventually(
-      async () => captured.length,
-      (count) => count >= LOAD.captured,
-    );
-    fill();
-    await eventually(
-      async () => refused,
-      (count) => count > LOAD.refused,
-    );
-    // It is full now, and most requests fail: no probe may say that all is well.
-    const probes: number[] = [];
-    for (let probe = 0; probe < LOAD.probes; probe += 1) {
-      probes.push((await readyz(url)).status);
-      await pause(50);
-    }
-    expect(probes.filter((status) => status === 200)).toEqual([]);
-    rmSync(ballast());
-    await eventually(
-      () => readyz(url),
-      ({ status }) => status === 200,
-    );
-    const before = captured.length;
-    await eventually(
-      async () => captured.length,
-      (count) => count > before + 8,
-    );
-    stopped = true;
-    await Promise.all(callers);
-    expect(odd).toEqual([]);
-    await server.end("SIGKILL");
-    const again = await serve().url();
-    for (const id of captured) {
-      const { body } = await call(again, "GET", `/payments/${id}`);
-      expect(body).toMatchObject({ payment: { status: "captured", amountCaptured: 500 } });
-      const { moves } = (await call(again, "GET", `/gateway/payments/${id}`)).body;
-      expect((moves as { kind: string }[]).filter(({ kind }) => kind === "capture")).toHaveLength(1);
-    }
-  });
+      expect(probes.filter((status) => status === 200)).toEqual([]);
+      rmSync(ballast());
+      await eventually(
+        () => readyz(url),
+        ({ status }) => status === 200,
+      );
+      const before = captured.length;
+      await eventually(
+        async () => captured.length,
+        (count) => count > before + 8,
+      );
+      stopped = true;
+      await Promise.all(callers);
+      expect(odd).toEqual([]);
+      await server.end("SIGKILL");
+      const again = await serve().url();
+      for (const id of captured) {
+        const { body } = await call(again, "GET", `/payments/${id}`);
+        expect(body).toMatchObject({ payment: { status: "captured", amountCaptured: 500 } });
+        const { moves } = (await call(again, "GET", `/gateway/payments/${id}`)).body;
+        expect((moves as { kind: string }[]).filter(({ kind }) => kind === "capture")).toHaveLength(1);
+      }
+    },
+  );
 });
 
 describe("a server whose file is damaged under it", () => {

@@ -9,7 +9,7 @@ describe.each([
       { locked: false, crashes: 0, reconcilerTurns: 2 },
       { locked: false, crashes: 1, reconcilerTurns: 1 },
     ],
-    [{ locked: false, crashes: 0, reconcilerTurns: 1 }],
+    [],
   ),
 ])(
   "every interleaving with lock $locked and $crashes crash(es), the reconciler coming $reconcilerTurns time(s)",

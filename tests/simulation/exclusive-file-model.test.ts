@@ -10,6 +10,7 @@ import {
   serializeRecord,
   type LockRecord,
 } from "../../src/infrastructure/locking/file/on-disk/lock-record";
+import { testAtFullSize } from "../support/servers/servers";
 import { size } from "../support/test-size";
 import { exploreAll, type Exploration, type Steps } from "./interleavings";
 
@@ -203,12 +204,18 @@ const isBreaker = (path: string) => path.endsWith(".breaking");
 describe("an exclusively created lock file whose holder is dead, in every order of steps", () => {
   for (const scenario of [
     { processes: 2, attempts: 2, crashes: size(2, 1) },
-    { processes: 3, attempts: 1, crashes: size(1, 0) },
-    { processes: 2, attempts: 2, crashes: 1, leftOver: [LOCK, "L.breaking"] },
     { processes: 2, attempts: 1, crashes: 0, leftOver: [LOCK, "L.breaking", "L.breaking.breaking"] },
     { processes: 3, attempts: 1, crashes: size(1, 0), leftOver: [] },
-    { processes: 2, attempts: 2, crashes: 1, zeros: true },
     { processes: 2, attempts: 1, crashes: 0, zeros: true, leftOver: [LOCK, "L.breaking"] },
+    // What the model must find, below, is found without going through these.
+    ...size<Scenario[]>(
+      [
+        { processes: 3, attempts: 1, crashes: 1 },
+        { processes: 2, attempts: 2, crashes: 1, leftOver: [LOCK, "L.breaking"] },
+        { processes: 2, attempts: 2, crashes: 1, zeros: true },
+      ],
+      [],
+    ),
   ] satisfies Scenario[]) {
     it(`lets one in at a time, and the next one in at the end: ${JSON.stringify(scenario)}`, async () => {
       const { states, failure } = await explore(scenario);
@@ -217,7 +224,7 @@ describe("an exclusively created lock file whose holder is dead, in every order 
     }, 120_000);
   }
 
-  it("never loses a stranger's file to a holder whose lock a person has broken", async () => {
+  testAtFullSize("never loses a stranger's file to a holder whose lock a person has broken", async () => {
     expect(
       (await explore({ processes: 2, attempts: 2, crashes: 0, leftOver: [], operator: true })).failure,
     ).toBeNull();

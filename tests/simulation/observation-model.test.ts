@@ -1,4 +1,4 @@
-import { size } from "../support/test-size";
+import { describeAtFullSize } from "../support/servers/servers";
 import { explore, type Rules } from "./observation-model";
 
 const PATIENCE_MS = 180_000;
@@ -8,27 +8,24 @@ const refund = "a refund, and an earlier one that fails";
 
 const worlds: readonly Omit<Rules, "mistake">[] = [
   { scenario: capture, crashes: 0 },
-  // The planted mistakes below are found without going through all of these.
-  ...size<readonly Omit<Rules, "mistake">[]>(
-    [
-      { scenario: capture, crashes: 1 },
-      { scenario: refund, crashes: 0 },
-    ],
-    [],
-  ),
+  { scenario: capture, crashes: 1 },
+  { scenario: refund, crashes: 0 },
 ];
 
-test.each(worlds)(
-  "every interleaving of two observers with $scenario, and $crashes crash(es), counts what was moved, once",
-  async (rules) => {
-    const { failure, states, ends } = await explore(rules);
-    expect(failure).toBeNull();
-    // Far fewer would mean that the model has stopped before the interesting part.
-    expect(states).toBeGreaterThan(1_000);
-    expect(ends).toBeGreaterThan(10);
-  },
-  PATIENCE_MS,
-);
+// The planted mistakes below are found without going through all of these.
+describeAtFullSize("every interleaving of two observers", () => {
+  test.each(worlds)(
+    "with $scenario, and $crashes crash(es), counts what was moved, once",
+    async (rules) => {
+      const { failure, states, ends } = await explore(rules);
+      expect(failure).toBeNull();
+      // Far fewer would mean that the model has stopped before the interesting part.
+      expect(states).toBeGreaterThan(1_000);
+      expect(ends).toBeGreaterThan(10);
+    },
+    PATIENCE_MS,
+  );
+});
 
 test.each<[NonNullable<Rules["mistake"]>, Rules["scenario"], RegExp]>([
   ["no version", capture, /more is counted as captured than was/],

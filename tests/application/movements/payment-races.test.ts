@@ -7,9 +7,10 @@ import { NoOpLockProvider } from "../../../src/infrastructure/locking/none/no-op
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { codeOf, PaymentsWorld } from "../../support/worlds/payments-world";
 import { scheduled } from "../../support/worlds/scheduled";
+import { size } from "../../support/test-size";
 
 const PATIENCE_MS = 60_000;
-const RUNS = 60;
+const RUNS = size(60, 20);
 const EXPIRES_IN_S = 60;
 
 type Act = (world: PaymentsWorld, id: PaymentId) => Promise<unknown>;

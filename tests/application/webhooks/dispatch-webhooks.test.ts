@@ -343,14 +343,14 @@ describe("who waits for whom", () => {
   });
 
   it("keeps a delivery that takes longer than its loan", async () => {
-    const world = new WebhookWorld({ limits: { ...webhookLimits, leaseMs: 60, renewMs: 15, pollMs: 10 } });
+    const world = new WebhookWorld({ limits: { ...webhookLimits, leaseMs: 400, renewMs: 50, pollMs: 10 } });
     const { url } = await world.endpoint();
     const open = gate();
     world.receivers.answer(url, () => open.then(() => answered(200)));
     const other = new DispatchWebhooks(world.context);
     world.publish();
     for (const one of [world.dispatch, other]) one.start();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     open.release();
     for (const one of [world.dispatch, other]) await one.stop();
     expect(world.receivers.to(url)).toHaveLength(1);

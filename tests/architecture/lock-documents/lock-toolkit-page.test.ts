@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { InstalledPackage } from "../../support/program/installed-package";
-import { describeWithPostgres, describeWithRedis } from "../../support/servers/servers";
+import { describeAtFullSize, describeWithPostgres, describeWithRedis } from "../../support/servers/servers";
 
 jest.setTimeout(180_000);
 
@@ -16,22 +16,6 @@ const samples = new Map(
   }),
 );
 const fileOf = (heading: string): string => `${heading.toLowerCase().replaceAll(" ", "-")}.mts`;
-
-let installed: InstalledPackage;
-beforeAll(async () => {
-  installed = await InstalledPackage.install();
-  const files = [...samples].map(([heading, text]) => installed.write(fileOf(heading), text));
-  installed.compileSamples(files);
-});
-afterAll(() => installed.remove());
-
-const run = (heading: string, env?: NodeJS.ProcessEnv): Promise<string> => {
-  if (!samples.has(heading)) throw new Error(`docs/lock-toolkit.md has no sample under "${heading}"`);
-  const file = fileOf(heading).replace(".mts", ".mjs");
-  return samples.get(heading)!.includes("node:test")
-    ? installed.run(file, env)
-    : installed.runShared(file, env);
-};
 
 /** What each sample prints that needs nothing but the package. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
@@ -53,7 +37,21 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
 /** The contract of an own record store: a sketch, which names what only its reader has. */
 const SKETCHES = 1;
 
-describe("docs/lock-toolkit.md, as it stands there, in the project of another author", () => {
+describeAtFullSize("docs/lock-toolkit.md, as it stands there, in the project of another author", () => {
+  let installed: InstalledPackage;
+  beforeAll(async () => {
+    installed = await InstalledPackage.install();
+    const files = [...samples].map(([heading, text]) => installed.write(fileOf(heading), text));
+    installed.compileSamples(files);
+  });
+  afterAll(() => installed.remove());
+
+  const run = (heading: string, env?: NodeJS.ProcessEnv): Promise<string> => {
+    if (!samples.has(heading)) throw new Error(`docs/lock-toolkit.md has no sample under "${heading}"`);
+    const file = fileOf(heading).replace(".mts", ".mjs");
+    return installed.run(file, env);
+  };
+
   test("has no sample that no test runs", () => {
     const served = ["PostgreSQL", "Redis", "Cloud Storage", "Long ownership"];
     expect([...samples.keys()].sort()).toEqual([...Object.keys(PRINTS), ...served].sort());

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { openApiDocument } from "../../../src/interfaces/http/openapi/openapi-document";
+import { testAtFullSize } from "../../support/servers/servers";
 
 /** Redocly's findings of each document, but those that are meant: an example of an invalid request, and routes that only redirect. */
 function findings(...documents: object[]): string[][] {
@@ -15,14 +16,17 @@ function findings(...documents: object[]): string[][] {
   );
 }
 
-test("Redocly's linter finds nothing in the OpenAPI document, and a reference that leads nowhere in one that has it", () => {
-  const document = openApiDocument("0.1.0");
-  const broken = structuredClone(JSON.parse(JSON.stringify(document))) as {
-    components: { schemas: Record<string, unknown> };
-  };
-  delete broken.components.schemas["Captured"];
-  expect(findings(document, broken)).toEqual([
-    [],
-    expect.arrayContaining([expect.stringMatching(/^no-unresolved-refs /)]),
-  ]);
-});
+testAtFullSize(
+  "Redocly's linter finds nothing in the OpenAPI document, and a reference that leads nowhere in one that has it",
+  () => {
+    const document = openApiDocument("0.1.0");
+    const broken = structuredClone(JSON.parse(JSON.stringify(document))) as {
+      components: { schemas: Record<string, unknown> };
+    };
+    delete broken.components.schemas["Captured"];
+    expect(findings(document, broken)).toEqual([
+      [],
+      expect.arrayContaining([expect.stringMatching(/^no-unresolved-refs /)]),
+    ]);
+  },
+);

@@ -1,30 +1,36 @@
 import { GcsLockProvider } from "../../../src/infrastructure/locking/lease/gcs/gcs-lock-provider";
 import type { GcsLeaseRecordStore } from "../../../src/infrastructure/locking/lease/gcs/gcs-lease-record-store";
 import { TransientLeaseStoreError } from "../../../src/infrastructure/locking/lease/protocol/lease-record-store";
-import { describeLockProvider } from "../../../src/lock-contract";
+import { describeLockProvider, type LockProviderUnderTest } from "../../../src/lock-contract";
 import { nextMillisecond } from "../../support/next-millisecond";
 import { openGcsWorld } from "../../support/servers/gcs-locks";
+import { size } from "../../support/test-size";
+
+/** What callers of one process are promised is the lease's, of whichever records: in brief, memory-lease.test.ts has it alone. */
+const layers = size<LockProviderUnderTest["layers"]>(
+  [
+    "lends",
+    "hands out",
+    "keeps callers apart",
+    "can be tried",
+    "keeps for a while",
+    "elects",
+    "lends slots",
+    "keeps processes apart",
+    "keeps slots apart",
+    "outlasts its process",
+    "honours its lease",
+    "honours the lease of a slot",
+    "serves in turn",
+  ],
+  ["lends", "keeps processes apart", "keeps slots apart", "outlasts its process", "serves in turn"],
+);
 
 describeLockProvider(
   { describe, it },
   {
     name: GcsLockProvider.name,
-    layers: [
-      "lends",
-      "hands out",
-      "keeps callers apart",
-      "can be tried",
-      "keeps for a while",
-      "elects",
-      "lends slots",
-      "keeps processes apart",
-      "keeps slots apart",
-      "outlasts its process",
-      "honours its lease",
-      "honours the lease of a slot",
-      "serves in turn",
-      ...(process.env["HOLDFAST_TEST_GCS"] === "1" ? [] : (["answers in time"] as const)),
-    ],
+    layers: [...layers, ...(process.env["HOLDFAST_TEST_GCS"] === "1" ? [] : (["answers in time"] as const))],
     // The service itself takes one change per second and object, and some tests make a hundred.
     patienceMs: process.env["HOLDFAST_TEST_GCS"] === "1" ? 300_000 : 30_000,
     open: async () => {

@@ -14,10 +14,10 @@ import type { CrashPoint } from "../crash-point";
 const RUN_TIMEOUT_MS = 240_000;
 
 /**
- * In brief, every second one: what is after one step is before the next. So that no more wait at their points than hints are
- * followed at a time, each is met by a quarter of the situations, others than the one before.
+ * In brief, every third one. So that no more wait at their points than hints are followed at a time, each is met by a third of the
+ * situations, others than the one before.
  */
-const tried = sample(hintCrashes, 2).map((crash, nth) => ({ ...crash, of: sample(crash.of, 4, 3 * nth) }));
+const tried = sample(hintCrashes, 3, 2).map((crash, nth) => ({ ...crash, of: sample(crash.of, 3, nth) }));
 
 /** Where the process has to die for each mistake to show. */
 const plants: readonly (readonly [HintMistake, (typeof hintCrashes)[number]["way"], CrashPoint])[] = [

@@ -11,6 +11,7 @@ import { settle } from "../../../src/domain/payment/settlement";
 import { stillUnknown } from "../../../src/domain/payment/waiting";
 import { InMemoryPaymentRepository } from "../../../src/infrastructure/persistence/memory/in-memory-payment-repository";
 import { after, authorizingPayment, begin, step, WEEK_MS } from "../../support/worlds/payments";
+import { size } from "../../support/test-size";
 
 type Act = (payment: Payment, now: Date) => Payment;
 
@@ -134,7 +135,7 @@ describe("whatever the gateway shows of whatever payment", () => {
         const { payment, now } = live(life);
         property(payment, drawn(payment, of, now), now);
       }),
-      { numRuns: 1_000 },
+      { numRuns: size(1_000, 250) },
     );
 
   it("the same picture a second time changes nothing", () => {
@@ -170,7 +171,7 @@ describe("whatever the gateway shows of whatever payment", () => {
         const picture = drawn(payment, of, now);
         await repository.save(observePicture(payment, picture, step(now)), "new");
       }),
-      { numRuns: 500 },
+      { numRuns: size(500, 150) },
     );
   });
 });

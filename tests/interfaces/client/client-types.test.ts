@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { projectRoot } from "../../architecture/planted-project";
+import { testAtFullSize } from "../../support/servers/servers";
 
-test("the client's types are those of the OpenAPI document (npm run client:types)", () => {
+testAtFullSize("the client's types are those of the OpenAPI document (npm run client:types)", () => {
   const folder = join(projectRoot, "src", "interfaces", "client", "generated");
   const script =
     "require('./scripts/client-types').clientTypes().then((f) => console.log(JSON.stringify(f)))";

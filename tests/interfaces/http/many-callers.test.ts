@@ -11,7 +11,7 @@ import { TestClock } from "../../support/worlds/payments-world";
 
 jest.setTimeout(60_000);
 
-const CALLERS = size(1_000, 200);
+const CALLERS = size(1_000, 100);
 
 describe.each(["memory", "sqlite"])("%s: many callers of one payment", (store) => {
   let folder: string;

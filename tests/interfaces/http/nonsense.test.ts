@@ -8,7 +8,7 @@ import { rawRequest, sendRaw } from "../../support/program/raw-http";
 
 jest.setTimeout(60_000);
 
-const RUNS = size(100, 40);
+const RUNS = size(100, 25);
 let http: HttpWorld;
 let paymentId: string;
 

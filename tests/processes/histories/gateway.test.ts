@@ -4,17 +4,16 @@ import { reliable } from "../../support/linearizability/payment/gateway-behaviou
 import { startedProgram } from "../../support/program/built-program";
 import { HoldfastProcess } from "../../support/program/holdfast-process";
 import { isFullStorm, stormSeed } from "../../support/storms";
-import { size } from "../../support/test-size";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { expectGood } from "./expect-good";
 import { historyStorm, lull } from "./history-storm";
 import { NaiveBank } from "./naive-bank";
 import { StormServers } from "./storm-servers";
+import { testAtFullSize } from "../../support/servers/servers";
 
 const KILLS = isFullStorm ? 10 : 2;
-/** In brief, callers who are in less of a hurry. */
-const CALLERS = size({ count: 12, betweenTurnsMs: 0 }, { count: 6, betweenTurnsMs: 20 });
-const BETWEEN_KILLS = size({ ms: 2_000, answers: 0 }, { ms: 1_000, answers: 120 });
+const CALLERS = 12;
+const BETWEEN_KILLS = { ms: 2_000, answers: 0 };
 const KINDS = ["authorize", "capture", "void", "refund"] as const;
 
 jest.setTimeout(isFullStorm ? 900_000 : 180_000);
@@ -22,53 +21,55 @@ const temporary = temporaryDirectory();
 const bank = new NaiveBank();
 afterEach(() => bank.close());
 
-test("a gateway that loses, repeats, delays and lies, and a server that is killed: each payment's history is one that the tables allow, and the bank moved as much", async () => {
-  const env = { HOLDFAST_GATEWAY_OPTION_BANK_URL: await bank.listen() };
-  const gateway = `module:${join(__dirname, "unreliable-gateway.cjs")}`;
-  const args = [
-    "serve",
-    "--port",
-    "0",
-    "--gateway",
-    gateway,
-    "--log-level",
-    "fatal",
-    "--shutdown-delay",
-    "0",
-  ];
-  const main = await startedProgram();
-  const servers = await StormServers.open(
-    1,
-    () => new HoldfastProcess([main, ...args], { cwd: temporary.path, env }),
-  );
-  const recorder = new HistoryRecorder("callers", `${temporary.path}/history.jsonl`);
-  try {
-    await historyStorm({
-      seed: stormSeed(4),
-      recorder,
-      servers,
-      callers: CALLERS.count,
-      betweenTurnsMs: CALLERS.betweenTurnsMs,
-      callsEach: 60,
-      paymentMethods: ["card"],
-      trouble: async () => {
-        for (let kill = 0; kill < KILLS; kill += 1) {
+testAtFullSize(
+  "a gateway that loses, repeats, delays and lies, and a server that is killed: each payment's history is one that the tables allow, and the bank moved as much",
+  async () => {
+    const env = { HOLDFAST_GATEWAY_OPTION_BANK_URL: await bank.listen() };
+    const gateway = `module:${join(__dirname, "unreliable-gateway.cjs")}`;
+    const args = [
+      "serve",
+      "--port",
+      "0",
+      "--gateway",
+      gateway,
+      "--log-level",
+      "fatal",
+      "--shutdown-delay",
+      "0",
+    ];
+    const main = await startedProgram();
+    const servers = await StormServers.open(
+      1,
+      () => new HoldfastProcess([main, ...args], { cwd: temporary.path, env }),
+    );
+    const recorder = new HistoryRecorder("callers", `${temporary.path}/history.jsonl`);
+    try {
+      await historyStorm({
+        seed: stormSeed(4),
+        recorder,
+        servers,
+        callers: CALLERS,
+        callsEach: 60,
+        paymentMethods: ["card"],
+        trouble: async () => {
+          for (let kill = 0; kill < KILLS; kill += 1) {
+            await lull(recorder, BETWEEN_KILLS);
+            await servers.killAndRestart(0);
+          }
           await lull(recorder, BETWEEN_KILLS);
-          await servers.killAndRestart(0);
-        }
-        await lull(recorder, BETWEEN_KILLS);
-      },
-      moves: async (paymentId) => {
-        const path = `/gateway/payments/${paymentId}`;
-        const record = recorder.begin({ method: "GET", path, key: null, body: null });
-        record({ status: 200, body: { moves: bank.moves(paymentId) } });
-      },
+        },
+        moves: async (paymentId) => {
+          const path = `/gateway/payments/${paymentId}`;
+          const record = recorder.begin({ method: "GET", path, key: null, body: null });
+          record({ status: 200, body: { moves: bank.moves(paymentId) } });
+        },
+      });
+    } finally {
+      await servers.end();
+    }
+    expectGood("a lying gateway", recorder.history, {
+      gateway: () => ({ ...reliable, isNotReached: KINDS }),
+      kills: servers.kills,
     });
-  } finally {
-    await servers.end();
-  }
-  expectGood("a lying gateway", recorder.history, {
-    gateway: () => ({ ...reliable, isNotReached: KINDS }),
-    kills: servers.kills,
-  });
-});
+  },
+);

@@ -1,6 +1,7 @@
 import { Gate } from "../../support/fakes/gate";
 import { openGcsWorld, type GcsWorld } from "../../support/servers/gcs-locks";
 import { TalkingChild } from "../../support/program/talking-child";
+import { describeAtFullSize } from "../../support/servers/servers";
 
 const PATIENCE_MS = 60_000;
 
@@ -23,7 +24,7 @@ function start(script: string, reply?: (asked: never) => unknown): TalkingChild 
   return child;
 }
 
-describe("a counter that is guarded by the fencing token stays exact", () => {
+describeAtFullSize("a counter that is guarded by the fencing token stays exact", () => {
   type Question =
     { do: "read"; token: string } | { do: "write"; token: string; value: number; held: boolean };
 
@@ -107,7 +108,7 @@ describe("a counter that is guarded by the fencing token stays exact", () => {
   );
 });
 
-describe("ownership passes from one process to another", () => {
+describeAtFullSize("ownership passes from one process to another", () => {
   /** A child with what it told, and a promise for the next time it is asked to let go. */
   function startOwner() {
     const heard: string[] = [];

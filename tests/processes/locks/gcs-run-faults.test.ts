@@ -8,7 +8,7 @@ import { HoldfastCli } from "../../support/program/holdfast-cli";
 import type { Ended, HoldfastProcess } from "../../support/program/holdfast-process";
 import { waitedForCore } from "../../support/program/waited-for-core";
 import { Stalls } from "../../support/stalls";
-import { size } from "../../support/test-size";
+import { sample, size } from "../../support/test-size";
 
 jest.setTimeout(240_000);
 const holdfast = new HoldfastCli();
@@ -135,7 +135,7 @@ function waitingIn(standIn: GcsStandIn): string {
   return waitingOwnerId ?? "";
 }
 
-describe.each(size(everyPair, [["each request", pairsOfTwo()]]))(
+describe.each(size(everyPair, [["each request", sample(pairsOfTwo(), 2)]]))(
   "of three commands, %s",
   (_which, worlds) => {
     test("may go wrong in every way: the next one comes in, nobody is told a loss, and no process outlives its budget", async () => {

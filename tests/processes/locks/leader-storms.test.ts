@@ -2,9 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { startOwnPostgres } from "../../support/servers/own-postgres";
 import { startOwnRedis } from "../../support/servers/own-redis";
-import { describeWithOwn, testAtFullSize } from "../../support/servers/servers";
+import { describeAtFullSize, describeWithOwn, testAtFullSize } from "../../support/servers/servers";
 import { Storm, type StormKind } from "../../support/worlds/lock-storm";
-import { size } from "../../support/test-size";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 
 jest.setTimeout(240_000);
@@ -43,12 +42,15 @@ test("several candidates without a lock are found to lead together", async () =>
   expect(storm.overlaps).not.toEqual([]);
 });
 
-test.each(size(["kernel", "exclusive-create"] as const, ["kernel"] as const))(
-  "of several candidates on one lock file (%s) one leads at a time, over kills and stops",
-  async (mode) => {
-    (await leadersOn(mode, temporary.path, 1_500)).expectOrder(2_000);
-  },
-);
+// In brief, slots have the storm on files: who leads holds a lock.
+describeAtFullSize("several candidates on one lock file", () => {
+  test.each(["kernel", "exclusive-create"] as const)(
+    "of several candidates on one lock file (%s) one leads at a time, over kills and stops",
+    async (mode) => {
+      (await leadersOn(mode, temporary.path, 1_500)).expectOrder(2_000);
+    },
+  );
+});
 
 testAtFullSize(
   "several candidates on one lease in a bucket lead one at a time, over kills, stops and lost news",

@@ -3,7 +3,7 @@ import { GcsStandIn } from "../../support/gcs-stand-in/gcs-stand-in";
 import { Storm } from "../../support/worlds/lock-storm";
 import { startOwnPostgres } from "../../support/servers/own-postgres";
 import { replicate, startOwnRedis, tellRedis, type OwnServer } from "../../support/servers/own-redis";
-import { describeWithOwn, describeWithPython } from "../../support/servers/servers";
+import { describeAtFullSize, describeWithOwn, describeWithPython } from "../../support/servers/servers";
 import { temporaryDirectory } from "../../support/worlds/temporary-directory";
 import { size } from "../../support/test-size";
 
@@ -23,7 +23,7 @@ test("several processes without a lock are found to be inside together", async (
   expect(storm.overlaps).not.toEqual([]);
 });
 
-/** In brief, each kind of lock has one of the three storms, and each storm a kind: see leaders and slots. */
+/** In brief, each kind of lock on files has a storm: see slots. On a bucket, the peer's test kills. */
 const FILE_LOCKS = size(["kernel", "exclusive-create"] as const, ["exclusive-create"] as const);
 
 describe.each(FILE_LOCKS)("several processes on one lock file, %s", (mode) => {
@@ -65,7 +65,7 @@ async function stormOnBucket(peers: number): Promise<Storm> {
   return storm;
 }
 
-describe("several processes on one lease in a bucket", () => {
+describeAtFullSize("several processes on one lease in a bucket", () => {
   it("are inside one at a time, over kills, stops, a service that is gone and lost news", async () => {
     (await stormOnBucket(0)).expectOrder(6_000);
   });

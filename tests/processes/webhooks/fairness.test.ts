@@ -3,18 +3,17 @@ import { PostgresWebhookStore } from "../../../src/infrastructure/persistence/po
 import { SqliteWebhookStore } from "../../../src/infrastructure/persistence/sqlite/webhooks/sqlite-webhook-store";
 import { CrowdOfEndpoints } from "../../support/receivers/crowd-of-endpoints";
 import { migratedPostgres } from "../../support/servers/migrated-postgres";
-import { describeWithPostgres } from "../../support/servers/servers";
-import { size } from "../../support/test-size";
+import { describeAtFullSize, describeWithPostgres } from "../../support/servers/servers";
 import { temporarySqlite } from "../../support/worlds/temporary-sqlite";
 
 /**
  * What one dead and one slow endpoint cost the others: the 99th percentile of the time from an event to its arrival, with the
  * same work while the two are healthy and while they are not, in turns. `npm run bench -- webhooks-fairness` has the figures.
  */
-const ENDPOINTS = size(1_000, 100);
-const EVENTS = size(800, 160);
+const ENDPOINTS = 1_000;
+const EVENTS = 800;
 /** The majority of these decides: what else the machine does may spoil a round. */
-const ROUNDS = size(5, 3);
+const ROUNDS = 5;
 /** Below this, two measurements on a busy machine differ by chance. */
 const NOISE_MS = 25;
 
@@ -46,16 +45,16 @@ function describeFairness(
   });
 }
 
-describe(`one dead and one slow endpoint among ${ENDPOINTS}`, () => {
+describeAtFullSize(`one dead and one slow endpoint among ${ENDPOINTS}`, () => {
   describeFairness("SQLite", async () => {
     const { sqlite, close } = await temporarySqlite();
     return { store: new SqliteWebhookStore(sqlite, () => {}), close };
   });
-});
 
-describeWithPostgres(`one dead and one slow endpoint among ${ENDPOINTS}, with a server`, (server) => {
-  describeFairness("PostgreSQL", async () => {
-    const postgres = await migratedPostgres(server.url);
-    return { store: new PostgresWebhookStore(postgres, () => {}), close: () => postgres.close() };
+  describeWithPostgres("with a server", (server) => {
+    describeFairness("PostgreSQL", async () => {
+      const postgres = await migratedPostgres(server.url);
+      return { store: new PostgresWebhookStore(postgres, () => {}), close: () => postgres.close() };
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { testAtFullSize } from "../../support/servers/servers";
 import { size } from "../../support/test-size";
 import { exploreHints, type HintRules } from "./hint-model";
 import type { HintModelMistake } from "./hint-model-mistakes";
@@ -22,15 +23,13 @@ const observers = {
   rounds: 1,
 } as const;
 
-const followed = { ...capture, rounds: size(2, 1) };
-
 const worlds: readonly (readonly [string, Omit<HintRules, "crashes">])[] = [
-  ["a hint before, during and after a capture, without a lock", { ...followed, locked: false }],
   ["two instances that see a capture in the dashboard, without a lock", { ...observers, locked: false }],
-  // With a lock, a capture and its hints are explored below, with a crash as well.
+  // The planted mistakes below are found without going through all of these.
   ...size<readonly (readonly [string, Omit<HintRules, "crashes">])[]>(
     [
-      ["a hint before, during and after a capture, with a lock", { ...followed, locked: true }],
+      ["a hint before, during and after a capture, without a lock", { ...capture, locked: false }],
+      ["a hint before, during and after a capture, with a lock", { ...capture, locked: true }],
       ["a capture in the dashboard while ours is unknown, with a lock", { ...elsewhere, locked: true }],
       ["a refund that fails late while another one is open, with a lock", { ...refund, locked: true }],
       ["two instances that see a capture in the dashboard, with a lock", { ...observers, locked: true }],
@@ -57,7 +56,7 @@ describe.each([0, ...size([1], [])])("with %i crash(es), in every order of the s
   );
 });
 
-test(
+testAtFullSize(
   "hints alone end where the gateway's books are, wherever one of those dies who are at a capture",
   async () => {
     const { failure, ends } = await exploreHints({ ...capture, rounds: 1, locked: true, crashes: 1 });

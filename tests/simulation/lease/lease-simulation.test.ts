@@ -12,7 +12,7 @@ const MOST_SEEDS_FOR_A_BUG = 40;
 describe("leases on virtual time", () => {
   describe.each(profiles)("in $name weather", (profile) => {
     test.each(SEEDS)("keep every promise in world %i", async (seed) => {
-      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 4);
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 10);
       const result = await new Simulation({ seed, profile, acquisitions }).run();
       expect(result.failure).toBeUndefined();
       expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
@@ -23,7 +23,7 @@ describe("leases on virtual time", () => {
     // Processes of one mind, and such as disagree.
     test.each([[[2]], [[2, 3]]] as const)("keep every promise with %j permits", async (permits) => {
       for (const seed of SEEDS) {
-        const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 5);
+        const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 10);
         const result = await new Simulation({ seed, profile, acquisitions, permits }).run();
         expect(result.failure).toBeUndefined();
         expect(result.acquisitions).toBeGreaterThanOrEqual(acquisitions);
@@ -42,7 +42,7 @@ describe("leases on virtual time", () => {
       "sluggish",
     ]);
     for (const profile of calmWorlds) {
-      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 4);
+      const acquisitions = size(ACQUISITIONS, ACQUISITIONS / 10);
       const { losses } = await new Simulation({ seed: 7, profile, acquisitions }).run();
       expect(losses).toBe(0);
     }

@@ -14,7 +14,7 @@ const MOST_WORLDS_FOR_A_MISTAKE = 60;
 
 function live(options: Partial<LifeOptions> & Pick<LifeOptions, "seed" | "profile">) {
   return new PaymentLife({
-    steps: size(STEPS, STEPS / 2),
+    steps: size(STEPS, STEPS / 4),
     payments: new InMemoryPaymentRepository(),
     ledger: new InMemoryGatewayLedger(),
     ...options,
@@ -43,14 +43,14 @@ describe("whatever happens to payments, what moved at the gateway is what the st
     );
   });
 
-  describe("in SQLite", () => livesOn("sqlite", "", size(STEPS, 120), sample(lifeProfiles, 2)));
+  describe("in SQLite", () => livesOn("sqlite", "", size(STEPS, 120), sample(lifeProfiles, 3)));
 
   test(
     "the same seed lives the same life again, another one another",
     async () => {
       const profile = profileNamed("everything at once");
       const courseOf = async (seed: number) =>
-        (await live({ seed, steps: size(600, 300), profile })).fingerprint;
+        (await live({ seed, steps: size(600, 200), profile })).fingerprint;
       const first = await courseOf(5);
       expect(await courseOf(5)).toBe(first);
       expect(await courseOf(6)).not.toBe(first);

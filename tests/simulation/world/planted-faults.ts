@@ -158,8 +158,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a question to the store is never answered inside of a lock",
-    seed: 10,
-    operations: 160,
+    seed: 8,
+    operations: 90,
     plant: () => ({
       ground: ({ payments }) => ({
         payments: changed(payments, { events: () => new Promise(() => undefined) }),

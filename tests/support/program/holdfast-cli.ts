@@ -79,7 +79,7 @@ export class HoldfastCli {
     const { main, folder: cwd } = this;
     const started = size(true, isAlone || stdin !== undefined)
       ? new HoldfastProcess([main, ...args], { cwd, env, ...(stdin === undefined ? {} : { stdin }) })
-      : new StayingProcesses("command-process.cjs", [main]).start({
+      : new StayingProcesses(main).start({
           args,
           cwd,
           env: environmentOf(cwd, env),

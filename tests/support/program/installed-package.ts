@@ -3,20 +3,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { size } from "../test-size";
 import { packedProgram } from "./built-program";
-import { StayingProcesses } from "./staying/staying-processes";
 
 const root = join(__dirname, "..", "..", "..");
 const WITHIN_MS = 120_000;
 
 /** A project of another author in which the packed package is installed, with the dependencies that it names. */
 export class InstalledPackage {
-  private readonly scripts: StayingProcesses;
-
-  private constructor(readonly project: string) {
-    this.scripts = new StayingProcesses("script-process.cjs", [], project);
-  }
+  private constructor(readonly project: string) {}
 
   static async install(): Promise<InstalledPackage> {
     const packed = await packedProgram();
@@ -67,15 +61,6 @@ export class InstalledPackage {
     return stdout.trim();
   }
 
-  /** As `run`, at brief size in a process that has run others before: not for what tests itself by `node:test`. */
-  async runShared(file: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-    if (size(true, false)) return this.run(file, env);
-    const script = this.scripts.start({ file: join(this.project, file), env });
-    const { status, stdout, stderr } = await script.ended;
-    if (status !== 0) throw Object.assign(new Error(`${file} failed:\n${stderr}`), { stdout, stderr });
-    return stdout.trim();
-  }
-
   /** As `compile`, without the declarations of packages, which take most of the time: package.test.ts checks them. */
   compileSamples(files: readonly string[]): void {
     this.compile(files, "node20", { skipLibCheck: true });
@@ -114,7 +99,6 @@ export class InstalledPackage {
   }
 
   remove(): void {
-    this.scripts.end();
     rmSync(this.project, { recursive: true, force: true });
   }
 }

@@ -6,6 +6,7 @@ import { LinedLockProvider } from "../../../../src/infrastructure/locking/line/l
 import type { LockClock } from "../../../../src/infrastructure/locking/lock-clock";
 import { FakeLockServer } from "../../../support/fakes/fake-lock-backend";
 import { settled } from "../../../support/fakes/gate";
+import { size } from "../../../support/test-size";
 
 /** What one caller does; when each of its steps happens is up to the scheduler. */
 interface Caller {
@@ -108,7 +109,7 @@ describe("in whatever order things happen", () => {
         await play(s, all, [locks, locks]);
         expect(locks.size).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: size(500, 150) },
     );
   });
 
@@ -132,7 +133,7 @@ describe("in whatever order things happen", () => {
         expect(left).toEqual({ held: 0, waiting: 0, listening: 0 });
         expect(lines.map(({ size }) => size)).toEqual([0, 0]);
       }),
-      { numRuns: 500 },
+      { numRuns: size(500, 150) },
     );
   });
 
@@ -164,7 +165,7 @@ describe("in whatever order things happen", () => {
           expect(served).toEqual(asked);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: size(300, 100) },
     );
   });
 });

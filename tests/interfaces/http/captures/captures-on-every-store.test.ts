@@ -6,7 +6,7 @@ import { HttpWorld, type HttpAnswer } from "../../../support/worlds/http-world";
 jest.setTimeout(60_000);
 
 /** Payments of their own; as many captures as there may be come for one payment, below. */
-const MANY = size(MAX_CAPTURES, 100);
+const MANY = size(MAX_CAPTURES, 40);
 
 interface Result {
   readonly status: number;

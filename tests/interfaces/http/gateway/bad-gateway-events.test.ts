@@ -14,7 +14,7 @@ const LIMIT_BYTES = 256 * 1024;
 const TOLERANCE_MS = 300_000;
 const CARD = "pm_card_visa";
 /** Of each bad sort. */
-const TIMES = size(60, 6);
+const TIMES = size(60, 3);
 /** Of CPU, for all of them: a hundred times what it takes. */
 const MOST_CPU_MS = 20_000;
 const POURED_BYTES = 256 * 1024 * 1024;

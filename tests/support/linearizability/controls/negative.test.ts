@@ -8,7 +8,7 @@ import { kindsOfHistory } from "./honest-payment";
 import { mutationsOf } from "./mutations-of-others";
 import { randomHistory } from "./random-history";
 
-const SEEDS = size(150, 15);
+const SEEDS = size(150, 10);
 /** What is printed of a bad history has tests of its own, and takes nearly all of the time. */
 const PRINTED = { inFull: size(false, true) };
 /** A mistake that fits nowhere would be found everywhere. */

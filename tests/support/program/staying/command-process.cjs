@@ -11,7 +11,11 @@ const [, , end, program] = process.argv;
 process.setMaxListeners(0);
 const { main } = require(program);
 
+const SIGNALS = ["SIGINT", "SIGTERM"];
+const ignore = () => undefined;
+
 process.on("message", ({ args, cwd, env }) => {
+  for (const signal of SIGNALS) process.removeListener(signal, ignore);
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
@@ -23,8 +27,9 @@ process.on("message", ({ args, cwd, env }) => {
       stream.removeAllListeners("error");
       write(stream.fd, end, () => undefined);
     }
-    // A server that could not begin goes on listening for them: its process would be gone.
-    for (const signal of ["SIGINT", "SIGTERM"]) process.removeAllListeners(signal);
+    // A server that could not begin goes on listening for them: its process would be gone. One that is sent when the command has just ended
+    // is nobody's.
+    for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, ignore);
     process.send({ status });
   };
   void main();

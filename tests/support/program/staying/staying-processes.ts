@@ -1,28 +1,19 @@
-import { ChildProcess, fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { END, StayingCommand } from "./staying-command";
 
-/** Those of this worker that wait for something to do. Test files share nothing but what is built in. */
-const ofWorker = ChildProcess as { waiting?: Map<string, ChildProcess[]> };
+/** Those of this worker that wait for something to do, by what runs its commands there. This module stays loaded for all test files. */
+const waiting = new Map<string, ChildProcess[]>();
 
-/**
- * Processes that do one thing after the other, as many as there is to do at the same time. They end with this process, or
- * with `end`.
- */
+/** Processes that run one command after the other, as many as there are at the same time. They end with this process. */
 export class StayingProcesses {
   private readonly idle: ChildProcess[];
 
-  /** `script` is beside this file, and ends what it is told to do as `StayingCommand` has it; `args` and `cwd` are its own. */
-  constructor(
-    private readonly script: "command-process.cjs" | "script-process.cjs",
-    private readonly args: readonly string[] = [],
-    private readonly cwd?: string,
-  ) {
-    ofWorker.waiting ??= new Map();
-    const key = JSON.stringify([script, args, cwd]);
-    this.idle = ofWorker.waiting.get(key) ?? [];
-    ofWorker.waiting.set(key, this.idle);
+  /** `program` is the main file of what is run. */
+  constructor(private readonly program: string) {
+    this.idle = waiting.get(program) ?? [];
+    waiting.set(program, this.idle);
   }
 
   /** `order` is what it is told. */
@@ -35,10 +26,6 @@ export class StayingProcesses {
     });
   }
 
-  end(): void {
-    for (const child of this.idle.splice(0)) child.kill("SIGKILL");
-  }
-
   /** One may have been sent a signal that came after its command. */
   private another(): ChildProcess | undefined {
     const child = this.idle.pop();
@@ -46,11 +33,10 @@ export class StayingProcesses {
   }
 
   private started(): ChildProcess {
-    const child = fork(join(__dirname, this.script), [END, ...this.args], {
+    const child = fork(join(__dirname, "command-process.cjs"), [END, this.program], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       execArgv: [],
       detached: true,
-      cwd: this.cwd,
     });
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8");
     return child;

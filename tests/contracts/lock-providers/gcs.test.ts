@@ -6,7 +6,7 @@ import { nextMillisecond } from "../../support/next-millisecond";
 import { openGcsWorld } from "../../support/servers/gcs-locks";
 import { size } from "../../support/test-size";
 
-/** What callers of one process are promised is the lease's, of whichever records: in brief, memory-lease.test.ts has it alone. */
+/** What a lease promises it promises on whichever records: in brief, memory-lease.test.ts has most of it alone. */
 const layers = size<LockProviderUnderTest["layers"]>(
   [
     "lends",
@@ -23,7 +23,7 @@ const layers = size<LockProviderUnderTest["layers"]>(
     "honours the lease of a slot",
     "serves in turn",
   ],
-  ["lends", "keeps processes apart", "keeps slots apart", "outlasts its process", "serves in turn"],
+  ["lends", "keeps processes apart", "outlasts its process"],
 );
 
 describeLockProvider(

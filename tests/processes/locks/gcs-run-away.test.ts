@@ -3,6 +3,7 @@ import type { Fault, Operation } from "../../support/gcs-stand-in/fault-plan";
 import { sample } from "../../support/test-size";
 import { eventually, HoldfastCli, untilEnded } from "../../support/program/holdfast-cli";
 import type { HoldfastProcess } from "../../support/program/holdfast-process";
+import { testAtFullSize } from "../../support/servers/servers";
 
 jest.setTimeout(120_000);
 const holdfast = new HoldfastCli();
@@ -138,7 +139,7 @@ describe("one signal is enough,", () => {
   );
 });
 
-test("79 waits for nobody: with the lock lost there is nothing to give back", async () => {
+testAtFullSize("79 waits for nobody: with the lock lost there is nothing to give back", async () => {
   // It takes a moment to end, in which the service falls silent.
   const stubborn = 'trap "sleep 1; exit 0" TERM; echo running >&2; while kill -0 $PPID; do sleep 0.1; done';
   const holder = run([], ["sh", "-c", stubborn]);

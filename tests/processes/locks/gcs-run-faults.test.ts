@@ -8,7 +8,7 @@ import { HoldfastCli } from "../../support/program/holdfast-cli";
 import type { Ended, HoldfastProcess } from "../../support/program/holdfast-process";
 import { waitedForCore } from "../../support/program/waited-for-core";
 import { Stalls } from "../../support/stalls";
-import { sample, size } from "../../support/test-size";
+import { describeAtFullSize } from "../../support/servers/servers";
 
 jest.setTimeout(240_000);
 const holdfast = new HoldfastCli();
@@ -40,28 +40,11 @@ interface Misfortune {
   readonly request: string;
 }
 
-/** At full size each fault happens to each request, alone. */
+/** Each fault happens to each request, alone. gcs-fault-table.test.ts has some in brief, without commands. */
 const everyPair = Object.keys(requests).map((request): [string, readonly (readonly Misfortune[])[]] => [
   request,
   Object.keys(faults).map((fault) => [{ fault, request }]),
 ]);
-
-/** In brief, two faults meet three commands, and no command is met by both. */
-const REQUESTS_OF_TWO = [
-  ["the holder's claim", "a waiter's farewell"],
-  ["a look at who is inside", "the handing over"],
-  ["the question for its age", "the last release"],
-  ["a waiter's registration", "the next one's claim"],
-] as const;
-
-function pairsOfTwo(): readonly (readonly Misfortune[])[] {
-  const pairs: Misfortune[][] = [];
-  Object.keys(faults).forEach((fault, n) => {
-    const at = Math.floor(n / 2);
-    (pairs[at] ??= []).push({ fault, request: REQUESTS_OF_TWO[at % REQUESTS_OF_TWO.length]![n % 2]! });
-  });
-  return pairs;
-}
 
 // Each process is killed with this one.
 beforeAll(() => process.setMaxListeners(40));
@@ -135,12 +118,11 @@ function waitingIn(standIn: GcsStandIn): string {
   return waitingOwnerId ?? "";
 }
 
-describe.each(size(everyPair, [["each request", sample(pairsOfTwo(), 2)]]))(
-  "of three commands, %s",
-  (_which, worlds) => {
+describeAtFullSize("a misfortune", () => {
+  describe.each(everyPair)("of three commands, %s", (_which, worlds) => {
     test("may go wrong in every way: the next one comes in, nobody is told a loss, and no process outlives its budget", async () => {
       const found = await Promise.all(worlds.map(async (world) => ({ world, flaws: await flawsOf(world) })));
       expect(found).toEqual(worlds.map((world) => ({ world, flaws: [] })));
     });
-  },
-);
+  });
+});

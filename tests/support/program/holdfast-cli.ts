@@ -77,7 +77,9 @@ export class HoldfastCli {
     isAlone: boolean,
   ): RunningProgram {
     const { main, folder: cwd } = this;
-    const started = size(true, isAlone || stdin !== undefined)
+    // What exports traces goes on with it when its command is over.
+    const traces = args.includes("--trace") || Object.keys(env).some((name) => name.startsWith("OTEL_"));
+    const started = size(true, isAlone || traces || stdin !== undefined)
       ? new HoldfastProcess([main, ...args], { cwd, env, ...(stdin === undefined ? {} : { stdin }) })
       : new StayingProcesses(main).start({
           args,

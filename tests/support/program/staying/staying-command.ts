@@ -4,10 +4,13 @@ import { RunningProgram, type Ended } from "../running-program";
 /** Comes after all that a command has written; no command writes it. */
 export const END = "\u0004";
 
-const STOPPING_MS = 2_000;
+/** Less than the time for which a stopping server goes on serving, unless it is told otherwise. */
+const STOPPING_MS = 500;
 
 /** A command that is run by a process which has run others before, and may run others after it. */
 export class StayingCommand extends RunningProgram {
+  private isKilled = false;
+
   /** `stays` is called when the process is there for the next one. */
   constructor(child: ChildProcess, order: object, stays: () => void) {
     super(child);
@@ -15,7 +18,8 @@ export class StayingCommand extends RunningProgram {
     let status: number | undefined;
     const unfinished = new Set([stdout, stderr]);
     const look = (): void => {
-      if (status === undefined || unfinished.size > 0) return;
+      // One that ends when it is killed leaves no process to the next.
+      if (status === undefined || unfinished.size > 0 || this.isKilled) return;
       stop();
       stays();
       this.ends(status, null);
@@ -42,6 +46,11 @@ export class StayingCommand extends RunningProgram {
       this.ends(left, signal);
     });
     child.send(order);
+  }
+
+  override signal(signal: NodeJS.Signals): void {
+    this.isKilled ||= signal === "SIGKILL";
+    super.signal(signal);
   }
 
   /** Its process stays, if the command ends when it is asked to. */

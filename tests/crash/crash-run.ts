@@ -350,7 +350,7 @@ async function settledAccount(url: string, cell: Cell): Promise<{ account: Accou
   return open.length === 0 || isWaiting ? { account } : undefined;
 }
 
-/** The history first: where that shows an end, nothing changes between these questions. */
+/** All at one moment: the history is the same before the other questions and after them. */
 async function accountOf(url: string, cell: Cell): Promise<Account | null> {
   const get = async <T>(path: string) => {
     const answer = await quickRequest(url + path);
@@ -362,11 +362,13 @@ async function accountOf(url: string, cell: Cell): Promise<Account | null> {
   const [found, ...others] = data;
   if (others.length > 0) throw new Error(`${cell.name}: several payments`);
   if (found === undefined) return null;
-  const { data: events } = await get<{ data: Event[] }>(`/payments/${found.id}/events`);
+  const history = async () => (await get<{ data: Event[] }>(`/payments/${found.id}/events`)).data;
+  const events = await history();
   const { payment } = await get<Pick<Account, "payment">>(`/payments/${found.id}`);
   const { moves } = await get<Pick<Account, "moves">>(`/gateway/payments/${found.id}`);
   const { data: told } = await get<{ data: ToldEvent[] }>(`/events?paymentId=${found.id}`);
-  return { payment, events, told, moves };
+  const isOfOneMoment = (await history()).length === events.length;
+  return isOfOneMoment ? { payment, events, told, moves } : accountOf(url, cell);
 }
 
 /** Operations whose last word in the history is not an end. */

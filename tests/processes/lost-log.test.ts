@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastCli } from "../support/program/holdfast-cli";
+import { testAtFullSize } from "../support/servers/servers";
 
 jest.setTimeout(60_000);
 const holdfast = new HoldfastCli();
@@ -60,24 +61,29 @@ async function expectNothingBeforeItIsAccepted(name: string, dependency: string)
   await accepting.end("SIGKILL");
 }
 
-test("a server that was killed starts without a warning, and has what it acknowledged; once a log is gone, the payments' or the simulated gateway's, nothing moves before that is accepted", async () => {
-  const first = serve();
-  const [id] = await captured(await first.url(), "first");
-  await first.end("SIGKILL");
-  const second = serve();
-  const url = await second.url();
-  expect((await call(url, "GET", "/readyz")).status).toBe(200);
-  expect((await call(url, "GET", `/payments/${id}`)).body).toMatchObject({ payment: { status: "captured" } });
-  await captured(url, "second");
-  expect((await second.end("SIGKILL")).stderr).not.toContain("warning");
+testAtFullSize(
+  "a server that was killed starts without a warning, and has what it acknowledged; once a log is gone, the payments' or the simulated gateway's, nothing moves before that is accepted",
+  async () => {
+    const first = serve();
+    const [id] = await captured(await first.url(), "first");
+    await first.end("SIGKILL");
+    const second = serve();
+    const url = await second.url();
+    expect((await call(url, "GET", "/readyz")).status).toBe(200);
+    expect((await call(url, "GET", `/payments/${id}`)).body).toMatchObject({
+      payment: { status: "captured" },
+    });
+    await captured(url, "second");
+    expect((await second.end("SIGKILL")).stderr).not.toContain("warning");
 
-  await expectNothingBeforeItIsAccepted("holdfast.db", "store");
-  // Where it was accepted, it is not a loss any more.
-  await expectNothingBeforeItIsAccepted("holdfast.gateway.db", "gateway");
-  const after = serve();
-  expect((await call(await after.url(), "GET", "/readyz")).status).toBe(200);
-  expect((await after.end("SIGTERM")).stderr).not.toContain("warning");
-});
+    await expectNothingBeforeItIsAccepted("holdfast.db", "store");
+    // Where it was accepted, it is not a loss any more.
+    await expectNothingBeforeItIsAccepted("holdfast.gateway.db", "gateway");
+    const after = serve();
+    expect((await call(await after.url(), "GET", "/readyz")).status).toBe(200);
+    expect((await after.end("SIGTERM")).stderr).not.toContain("warning");
+  },
+);
 
 test("accepting what is not lost is told: the setting would hide the next loss", async () => {
   const server = serve("--accept-lost-log");

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ConsoleServer } from "../../support/console/console-server";
+import { testAtFullSize } from "../../support/servers/servers";
 
 jest.setTimeout(240_000);
 
@@ -73,27 +74,30 @@ test("a payment with all the metadata that it may have is a page of at most 50 k
   expect(text).toContain(`${"&amp;".repeat(500)}`);
 });
 
-test("a payment with a hundred refunds, and one that was looked at a hundred times, are pages of at most 50 kB", async () => {
-  const plain = await ConsoleServer.open();
-  try {
-    const refunded = await plain.captured(plain.acme);
-    for (let n = 0; n < 100; n += 1)
-      await plain.call(plain.acme, "POST", `/payments/${refunded}/refunds`, { amount: 1 });
-    const page = (await plain.operator.browser.get(`/console/payments/${refunded}`)).text;
-    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(LIMIT_BYTES);
-    expect(page).toMatch(/The last \d+ of 102 operations\./);
+testAtFullSize(
+  "a payment with a hundred refunds, and one that was looked at a hundred times, are pages of at most 50 kB",
+  async () => {
+    const plain = await ConsoleServer.open();
+    try {
+      const refunded = await plain.captured(plain.acme);
+      for (let n = 0; n < 100; n += 1)
+        await plain.call(plain.acme, "POST", `/payments/${refunded}/refunds`, { amount: 1 });
+      const page = (await plain.operator.browser.get(`/console/payments/${refunded}`)).text;
+      expect(Buffer.byteLength(page)).toBeLessThanOrEqual(LIMIT_BYTES);
+      expect(page).toMatch(/The last \d+ of 102 operations\./);
 
-    const operation = await plain.operationInReview(plain.acme);
-    const path = `/console/reviews/${operation}`;
-    for (let n = 0; n < 60; n += 1)
-      await plain.operator.browser.submit(path, path, {
-        outcome: "pending",
-        evidence: `${n} ${"&".repeat(700)}`,
-      });
-    const review = (await plain.operator.browser.get(path)).text;
-    expect(Buffer.byteLength(review)).toBeLessThanOrEqual(LIMIT_BYTES);
-    expect(review).toMatch(/\d+ events before these/);
-  } finally {
-    await plain.close();
-  }
-});
+      const operation = await plain.operationInReview(plain.acme);
+      const path = `/console/reviews/${operation}`;
+      for (let n = 0; n < 60; n += 1)
+        await plain.operator.browser.submit(path, path, {
+          outcome: "pending",
+          evidence: `${n} ${"&".repeat(700)}`,
+        });
+      const review = (await plain.operator.browser.get(path)).text;
+      expect(Buffer.byteLength(review)).toBeLessThanOrEqual(LIMIT_BYTES);
+      expect(review).toMatch(/\d+ events before these/);
+    } finally {
+      await plain.close();
+    }
+  },
+);

@@ -6,12 +6,12 @@ import { refusedByCompiler } from "./compiles";
 import { findEqual, nameOf, type EqualMutant } from "./equal-mutants";
 import equalMutants from "./equal.json";
 import { stopAllWorkers } from "./jest-worker";
-import { isMissed, missedOf, tableOf, type AreaMutant, type Judged } from "./report";
+import { figureOf, isMissed, missedOf, tableOf, type AreaMutant, type Judged } from "./report";
 import { makeSandbox } from "./sandbox";
 import type { Mutant } from "./switch-mutants";
 import { tryMutants } from "./try-mutants";
 
-// npm run mutation [-- --all] [--area lease] [--file last-renewal] [--tests tests/application] [--percent 8] [--seed 2] [--minutes 30] [--seconds 20] [--jobs 2] [--json out.json] [--again out.json]
+// npm run mutation [-- --all] [--area lease] [--file last-renewal] [--tests tests/application] [--percent 8] [--seed 2] [--minutes 30] [--seconds 20] [--jobs 2] [--json out.json] [--again out.json] [--least 90]
 // Which mistakes in the sources no test would notice: see "Mutation" in docs/proof.md and docs/adr/0124.
 
 const root = join(__dirname, "../..");
@@ -30,6 +30,7 @@ async function main(): Promise<boolean> {
       jobs: { type: "string", default: "2" },
       json: { type: "string" },
       again: { type: "string" },
+      least: { type: "string", default: "0" },
     },
   });
   const areas = AREAS.filter(({ name }) => values.area.includes(name));
@@ -84,7 +85,10 @@ async function main(): Promise<boolean> {
       );
     if (values.json !== undefined)
       writeFileSync(values.json, JSON.stringify(judged.filter(isMissed), null, 1));
-    return wrong.length === 0;
+    const figure = figureOf(judged);
+    const isEnough = figure >= Number(values.least);
+    if (!isEnough) console.error(`${figure.toFixed(1)} % were found, and ${values.least} % are wanted`);
+    return wrong.length === 0 && isEnough;
   } finally {
     sandbox.remove();
   }

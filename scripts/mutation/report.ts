@@ -15,7 +15,12 @@ export function isMissed({ verdict, isEqual, isRefused }: Judged): boolean {
   return !isEqual && !isRefused && (verdict.outcome === "survived" || verdict.outcome === "no test");
 }
 
-/** The figure of an area is what was found of all that could be: equal mutants are left out of it. */
+/** What was found, in per cent of all that could be: equal mutants are left out of it. NaN where nothing was tried. */
+export function figureOf(judged: readonly Judged[]): number {
+  const tried = judged.filter(({ verdict, isEqual }) => !isEqual && verdict.outcome !== "undecided");
+  return (100 * tried.filter((one) => !isMissed(one)).length) / tried.length;
+}
+
 export function tableOf(mutants: readonly AreaMutant[], judged: readonly Judged[]): string {
   const rows = [...new Set(mutants.map(({ area }) => area))].map((area) => {
     const own = judged.filter(
@@ -24,7 +29,7 @@ export function tableOf(mutants: readonly AreaMutant[], judged: readonly Judged[
     const count = (is: (one: Judged) => boolean): number => own.filter(is).length;
     const missed = count(isMissed);
     const equal = count(({ isEqual }) => isEqual);
-    const tried = own.length - equal;
+    const figure = figureOf(own);
     return [
       area,
       mutants.filter((mutant) => mutant.area === area).length,
@@ -34,7 +39,7 @@ export function tableOf(mutants: readonly AreaMutant[], judged: readonly Judged[
       count(({ isEqual, isRefused }) => isRefused && !isEqual),
       equal,
       missed,
-      tried === 0 ? "–" : `${((100 * (tried - missed)) / tried).toFixed(1)} %`,
+      Number.isNaN(figure) ? "–" : `${figure.toFixed(1)} %`,
     ].map(String);
   });
   const head = [

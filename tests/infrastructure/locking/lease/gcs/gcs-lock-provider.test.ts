@@ -129,7 +129,10 @@ describe("one change per second and object", () => {
 
   test("the first write never waits", async () => {
     const locks = provider();
-    await locks.withLock("one", async () => expect(standIn.log.requests).toHaveLength(1));
+    // On a busy machine the first renewal may have been due before the section began.
+    await locks.withLock("one", async () =>
+      expect(standIn.log.requests[0]).toMatchObject({ operation: "object.insert", status: 200 }),
+    );
     await locks.withLock("two", async () =>
       expect(standIn.log.count("object.insert", "jobs/two.json")).toBe(1),
     );

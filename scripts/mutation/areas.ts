@@ -110,9 +110,18 @@ export const AREAS: readonly Area[] = [
       "tests/infrastructure/webhooks",
       "tests/contracts/payment-repositories/in-memory",
       "tests/contracts/payment-repositories/sqlite",
-      ...["keys-and-merchants", "large-bodies", "nonsense", "requests", "routes"].map(
-        (part) => `tests/interfaces/http/${part}`,
-      ),
+      "tests/contracts/audit-trails/sqlite",
+      "tests/interfaces/embedded/open-holdfast",
+      ...[
+        "audit",
+        "gateway/gateway-events",
+        "keys-and-merchants",
+        "large-bodies",
+        "nonsense",
+        "openapi",
+        "requests",
+        "routes",
+      ].map((part) => `tests/interfaces/http/${part}`),
     ],
   },
 ];

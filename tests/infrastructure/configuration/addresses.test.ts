@@ -35,6 +35,10 @@ describe("an address that is shown", () => {
 });
 
 describe("an address that is a setting", () => {
+  test("an address that is a setting is no URL of a file, and says how it is written", () => {
+    expect(() => parseStore("sqlite:file:///data/x")).toThrow("write sqlite:<path>, without file://");
+  });
+
   test("an address that is a setting says which adapter, and where", () => {
     expect(parseStore("memory:")).toEqual({ kind: "memory" });
     expect(parseStore("postgresql://h/d")).toEqual({ kind: "postgres", url: "postgresql://h/d" });

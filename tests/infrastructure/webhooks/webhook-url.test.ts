@@ -54,6 +54,8 @@ describe("the URL of a webhook endpoint", () => {
   });
 
   it("says what would be allowed, and does not repeat a password", () => {
+    for (const name of ["localhost", "hooks.localhost"])
+      expect(() => webhookUrl(`https://${name}/`, CLOSED)).toThrow(`${name} is a name of this host`);
     expect(() => webhookUrl("http://hooks.example.com/", CLOSED)).toThrow("--webhooks-allow http");
     expect(() => webhookUrl("https://u:hunter2@hooks.example.com/", CLOSED)).not.toThrow("hunter2");
   });

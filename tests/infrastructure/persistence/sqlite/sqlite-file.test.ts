@@ -1,9 +1,18 @@
 import { execFile } from "node:child_process";
-import { chmodSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { SqliteGatewayLedger } from "../../../../src/infrastructure/gateways/simulated/ledgers/sqlite-gateway-ledger";
 import { loadSqlite } from "../../../../src/infrastructure/persistence/sqlite/sqlite-driver";
+import { makeWritableFile } from "../../../../src/infrastructure/persistence/sqlite/sqlite-file";
 import { joinedScript } from "../../../support/program/joined-script";
 import { openMigrated } from "../../../support/worlds/temporary-sqlite";
 import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
@@ -57,6 +66,14 @@ describe("a SQLite file that is made", () => {
     (await openMigrated(place())).close();
     expect(modeOf(place())).toBe("640");
   });
+});
+
+test("a SQLite file with two names is refused, with the command that finds them", () => {
+  const path = closedDatabase();
+  linkSync(path, join(folder.path, "other.db"));
+  expect(() => makeWritableFile(path)).toThrow(
+    `the file has 2 names (hard links), and SQLite would keep a log of its own beside each. Find them with find -samefile ${realpathSync(path)}`,
+  );
 });
 
 describe("a SQLite file that may not be written", () => {

@@ -30,3 +30,31 @@ test("a body that names __proto__ is refused, however that is written and howeve
   ])
     expect(await read(body)).toBe("malformed_json");
 });
+
+test("a request without a body needs no type, and goes on at once", async () => {
+  const request = { headers: { "content-length": "0" }, is: () => false } as unknown as Request;
+  const next = jest.fn();
+  await jsonBody()(request, {} as Response, next);
+  expect([request.body, next.mock.calls]).toEqual([{}, [[]]]);
+});
+
+describe("a body that somebody before us has read", () => {
+  const readBefore = (body: unknown) => {
+    const headers = { "content-length": "7", "content-type": "application/json" };
+    return { headers, is: () => "application/json", readableEnded: true, body } as unknown as Request;
+  };
+
+  test("is what they have left", async () => {
+    const request = readBefore({ a: 1 });
+    const next = jest.fn();
+    await jsonBody()(request, {} as Response, next);
+    expect([request.body, next.mock.calls]).toEqual([{ a: 1 }, [[]]]);
+  });
+
+  test("is gone if they have left nothing, and whoever mounts us is told", async () => {
+    const next = jest.fn();
+    const reading = jsonBody()(readBefore(undefined), {} as Response, next);
+    await expect(reading).rejects.toThrow("mount Holdfast before whatever reads bodies");
+    expect(next).not.toHaveBeenCalled();
+  });
+});

@@ -31,7 +31,9 @@ const put = (id: string, content: string) =>
   standIn.state.insert("locks", `jobs/${id}.json`, Buffer.from(content), { contentType: "application/json" });
 const stored = (id: string) =>
   standIn.state.objectsOf("locks").get(`jobs/${id}.json`)?.content.toString() ?? "nothing";
-const operations = () => standIn.log.requests.map(({ operation }) => operation);
+/** Without those that came too soon after the one before, which on a busy machine some do: they are repeated. */
+const operations = () =>
+  standIn.log.requests.filter(({ status }) => status !== 429).map(({ operation }) => operation);
 
 /** Lets the provider finish what goes on behind the answer. */
 async function quiet(locks: GcsLockProvider): Promise<void> {

@@ -17,8 +17,11 @@ const AHEAD_MS = 5_000;
  */
 export class GroupWitness {
   private current: Witness | undefined;
-  /** Of a witness that was seen to die before our own signal was: the kernel delivers the two in either order. */
-  private early: { readonly signal: NodeJS.Signals; readonly atMs: number } | undefined;
+  /**
+   * When witnesses were seen to die of signals that nobody has asked about yet: a process of several threads is given those that are
+   * pending in any order, its child's end among them.
+   */
+  private readonly early = new Map<NodeJS.Signals, number>();
   private isOver = false;
 
   constructor() {
@@ -27,15 +30,19 @@ export class GroupWitness {
 
   /** To be asked in the signal's own listener. False, too, where there is no witness. */
   async wasSentToAll(signal: PassedOnSignal): Promise<boolean> {
-    const { current, early } = this;
-    this.early = undefined;
-    if (early?.signal === signal && performance.now() - early.atMs < AHEAD_MS) return true;
+    const { current } = this;
+    if (this.wasEarly(signal)) return true;
     if (current === undefined) return false;
-    current.isAsked = true;
     let diedOf = await within(PATIENCE_MS, current.diedOf);
     if (diedOf === undefined && current.isDying(signal)) diedOf = await within(DYING_MS, current.diedOf);
-    current.isAsked = false;
+    if (diedOf === signal) this.early.delete(signal);
     return diedOf === signal;
+  }
+
+  private wasEarly(signal: PassedOnSignal): boolean {
+    const atMs = this.early.get(signal);
+    this.early.delete(signal);
+    return atMs !== undefined && performance.now() - atMs < AHEAD_MS;
   }
 
   close(): void {
@@ -49,7 +56,7 @@ export class GroupWitness {
     void witness.diedOf.then((signal) => {
       // One that could not even be started would not be the next time.
       this.current = undefined;
-      if (signal !== null && !witness.isAsked) this.early = { signal, atMs: performance.now() };
+      if (signal !== null) this.early.set(signal, performance.now());
       if (signal !== null && !this.isOver) this.replace();
     });
   }
@@ -57,8 +64,6 @@ export class GroupWitness {
 
 /** Ends with us, too: by the end of its input. */
 class Witness {
-  /** Somebody has asked, or asks, what it died of. */
-  isAsked = false;
   readonly process: ChildProcess = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
   readonly diedOf = new Promise<NodeJS.Signals | null>((resolve) => {
     this.process.once("exit", (_status, signal) => resolve(signal));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT_FILE } from "../../../../src/infrastructure/locking/file/on-disk/audit-file";
 import { breakFileLock } from "../../../../src/infrastructure/locking/file/inspection/break-file-lock";
@@ -69,6 +69,21 @@ describe("breaking a file lock", () => {
       hold.assertHeld();
     });
     expect(existsSync(join(temporary.path, AUDIT_FILE))).toBe(false);
+  });
+
+  it("breaking a file lock waits for who changes its file at that moment, and then says that somebody does", async () => {
+    locks = new FileLockProvider(temporary.path, { mode: "exclusive-create" });
+    await locks.withLock(ID, async () => {
+      const breaker = `${locks.lockFile(ID)}.breaking`;
+      writeFileSync(breaker, readFileSync(locks.lockFile(ID)));
+      expect(await breakFileLock(temporary.path, ID, "web-2:4711:before")).toMatchObject({
+        outcome: "held_by_another",
+      });
+      const ownerId = await ownerOf(ID);
+      expect(await breakFileLock(temporary.path, ID, ownerId)).toEqual({ outcome: "busy" });
+      setTimeout(() => rmSync(breaker), 20);
+      expect(await breakFileLock(temporary.path, ID, ownerId)).toMatchObject({ outcome: "broken" });
+    });
   });
 
   it("breaking a file lock does not break what cannot be recorded", async () => {

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { nonce } from "../../nonce";
 import { appendAudit } from "../on-disk/audit-file";
 import { removeExclusively } from "../exclusive-create/exclusive-lock";
@@ -7,6 +8,9 @@ import { showFileLock, type ListedFileLock } from "./list-file-locks";
 import { NodeLockFiles } from "../on-disk/lock-files";
 import { fateOfRecord, ownerIdOf, parseRecord, type LockRecord } from "../on-disk/lock-record";
 import { LocalProcesses } from "../exclusive-create/process-identity";
+
+const MOST_TRIES = 10;
+const PAUSE_MS = 50;
 
 export interface LockBreak {
   readonly at: string;
@@ -56,6 +60,8 @@ async function breakIt(
   const record = parseRecord((await files.read(lock.file)) ?? "");
   if (record === "empty" || record === "zeros") return { outcome: "not_held" };
   if (typeof record === "string") throw foreignFile(lock.file);
+  const isMeant = (found: LockRecord) => ownerIdOf(found) === ifHeldBy;
+  if (!isMeant(record)) return { outcome: "held_by_another", lock };
 
   const self = processes.self();
   const at = new Date(nowMs).toISOString();
@@ -77,11 +83,16 @@ async function breakIt(
     childStartTime: null,
     released: false,
   };
-  const isMeant = (found: LockRecord) => ownerIdOf(found) === ifHeldBy;
   const fateOf = (found: LockRecord) => fateOfRecord(found, processes);
   // First the line, then the deed: no lock is ever broken without a trace.
   const write = async () => appendAudit(directory, audit);
-  const changed = await removeExclusively({ files, fateOf }, lock.file, claim, isMeant, write);
+  const remove = () => removeExclusively({ files, fateOf }, lock.file, claim, isMeant, write);
+  let changed = await remove();
+  // The holder itself is in the way for a moment, when it notes down the command that it has begun.
+  for (let tries = 1; changed === "busy" && tries < MOST_TRIES; tries += 1) {
+    await sleep(PAUSE_MS);
+    changed = await remove();
+  }
   if (changed === "changed") return { outcome: "broken", audit };
   return changed === "busy" ? { outcome: "busy" } : { outcome: "held_by_another", lock };
 }

@@ -212,7 +212,7 @@ export class ReviewOperations {
     const pictured = await this.withPicture(work, asGiven, picture);
     const operation = operationOf(pictured, operationId);
     const isDoubted = operation !== undefined && isInReview(operation);
-    if (insists(verdict)) return isDoubted ? resolved(true) : asGiven;
+    if ((verdict.overrideReason ?? null) !== null) return isDoubted ? resolved(true) : asGiven;
     // A verdict that would be in review again at once is no decision.
     if (isDoubted) throw contradiction(pictured, operationId, verdict);
     return pictured;
@@ -270,10 +270,6 @@ function contradiction({ newEvents }: Payment, operationId: OperationId, { outco
   const { answer = "mismatch", evidence } = doubt?.data ?? {};
   const gateway = { answer: String(answer), ...(evidence === undefined ? {} : { evidence }) };
   return new PaymentError("review_contradicts_gateway", { operationId, outcome, gateway });
-}
-
-function insists({ outcome, overrideReason }: ReviewVerdict): boolean {
-  return outcome === "pending" || (overrideReason ?? null) !== null;
 }
 
 /** As the history has it: both sides of a contradiction, or what kept the gateway's answer from being one. */

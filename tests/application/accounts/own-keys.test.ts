@@ -27,6 +27,7 @@ describeOnEveryStore("a merchant with a key of their own at Stripe", (open) => {
   let other: StripeWorld;
   let world: PaymentsWorld;
   let manage: ManageMerchantAccounts;
+  let sealed: SealedAccounts;
   let keys: string;
   let secretsFail: Error | null;
 
@@ -39,7 +40,7 @@ describeOnEveryStore("a merchant with a key of their own at Stripe", (open) => {
       if (secretsFail !== null) throw secretsFail;
       return new AesSecretBox(() => parseSecretsKeys(keys, "test"));
     };
-    const sealed = new SealedAccounts(accounts, box);
+    sealed = new SealedAccounts(accounts, box);
     stripe = await startStripe((account) => sealed.keyOf(account));
     own = stripe.standIn.own(OWN, KEY);
     other = stripe.standIn.own(OTHER, OTHER_KEY);
@@ -86,6 +87,21 @@ describeOnEveryStore("a merchant with a key of their own at Stripe", (open) => {
     const listed = await manage.list();
     expect(JSON.stringify([known, listed])).not.toMatch(/sk_test|whsec/);
     expect(listed).toMatchObject([{ account: OWN, access: "own_key", hasWebhookSecrets: true }]);
+  });
+
+  it("the secrets of an account's events are as many as were given, and none where none was", async () => {
+    const given = { key: KEY, webhookSecrets: ["whsec_first", "whsec_second"] };
+    await manage.setKey(world.merchant, given, null, anAct);
+    expect(await sealed.webhookSecretsOf(OWN)).toEqual(given.webhookSecrets);
+    await setKey(OTHER_KEY);
+    expect(await sealed.webhookSecretsOf(OTHER)).toEqual([]);
+    expect(await manage.list()).toMatchObject([
+      { account: OTHER, access: "own_key", hasWebhookSecrets: false },
+    ]);
+    expect(await manage.set(world.merchant, "acct_connected", anAct)).toMatchObject({
+      access: "connected",
+      hasWebhookSecrets: false,
+    });
   });
 
   it("a sealed key that was moved to another account opens nothing there, and nothing is sent", async () => {

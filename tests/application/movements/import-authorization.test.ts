@@ -71,6 +71,28 @@ describe("an authorization that was made elsewhere", () => {
     expect(authorized?.data).toMatchObject({ imported: REFERENCE, by: { key: "test" } });
   });
 
+  test("an authorization that was made elsewhere has no card of ours, is new to its key, and says where it was found", async () => {
+    const world = new ImportWorld();
+    const { payment, replayed } = await world.imported();
+    expect([payment.facts.paymentMethod, replayed]).toEqual(["", false]);
+    const [authorized] = (await world.context.payments.events(payment.facts.id)) ?? [];
+    expect(authorized?.data["gateway"]).toEqual({ asked: "lookup", answer: "found", reference: REFERENCE });
+  });
+
+  test("an authorization that was made elsewhere is not imported when its time is over, nor before the gateway has decided", async () => {
+    const world = new ImportWorld();
+    world.answer = found({ expiresAt: world.clock.now() });
+    await expect(world.imported()).rejects.toMatchObject({
+      code: "authorization_not_capturable",
+      facts: { gatewayReference: REFERENCE, reason: "expired" },
+    });
+    world.answer = async () => ({ outcome: "undecided", merchant: null, reason: "the customer has to act" });
+    await expect(world.imported()).rejects.toMatchObject({
+      code: "gateway_unavailable",
+      facts: { reason: "the customer has to act" },
+    });
+  });
+
   test("an authorization that was made elsewhere with the same key again is the same payment, and the gateway is not asked", async () => {
     const world = new ImportWorld();
     const first = await world.imported();

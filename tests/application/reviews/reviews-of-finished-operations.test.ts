@@ -100,6 +100,35 @@ describeOnEveryStore("a contradicted operation that still counts as finished", (
     });
   });
 
+  test("a contradicted operation that still counts as finished waits for one that has just been sent again, whatever came of it", async () => {
+    const world = await open();
+    const id = await world.captured();
+    // The gateway has never heard of it.
+    world.gateway.next("refund", async () => noAnswer);
+    await world.refund(id, "r", { amount: 200n });
+    const operationId = await operationIdOf(world, id, "capture");
+    await answers(world, id, operationId, refusal);
+    world.clock.advance(5_000);
+    expect(await codeOf(world.review(operationId) as never)).toBe("refund_in_progress");
+    expect(await world.timesMoved(id, "refund")).toBe(1);
+    expect(openOperationOf(await world.payment(id))).toBeUndefined();
+    await world.review(operationId);
+    expect(await listed(world, 10)).toEqual([[]]);
+  });
+
+  test("a contradicted operation that still counts as finished is listed since its own contradiction, not since another one's", async () => {
+    const world = await open();
+    const id = await doubtedCapture(world);
+    const captureSince = world.clock.now();
+    world.clock.advance(1_000);
+    await answers(world, id, await operationIdOf(world, id, "refund"), refusal);
+    const { data } = await new ReviewOperations(world.locks, world.context).list({ limit: 10 });
+    expect(data.map(({ kind, since }) => [kind, since])).toEqual([
+      ["capture", captureSince],
+      ["refund", world.clock.now()],
+    ]);
+  });
+
   test("a contradicted operation that still counts as finished has its place in the pages, which have no holes and leave nothing out", async () => {
     const world = await open();
     const all: OperationId[] = [];

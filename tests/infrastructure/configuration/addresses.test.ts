@@ -39,6 +39,17 @@ describe("an address that is a setting", () => {
     expect(() => parseStore("sqlite:file:///data/x")).toThrow("write sqlite:<path>, without file://");
   });
 
+  test.each([
+    ["sqlite:", parseStore, "names no path: write sqlite:<path>"],
+    ["sqlite://host/x", parseStore, "names a host: write sqlite:<path> or sqlite:///<absolute path>"],
+    ["gs://UPPER", parseSnapshots, "is not gs://bucket or gs://bucket/prefix"],
+  ])(
+    "an address that is a setting and does not say where, is told how it is written: %s",
+    (address, parse, words) => {
+      expect(() => parse(address)).toThrow(words);
+    },
+  );
+
   test("an address that is a setting says which adapter, and where", () => {
     expect(parseStore("memory:")).toEqual({ kind: "memory" });
     expect(parseStore("postgresql://h/d")).toEqual({ kind: "postgres", url: "postgresql://h/d" });

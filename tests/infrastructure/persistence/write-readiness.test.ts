@@ -76,3 +76,15 @@ test("a damaged store stays so: a trial that finds nothing wrong says nothing ab
   await expect(readiness.ask()).rejects.toMatchObject({ reason: "damaged" });
   expect(tried).toEqual([]);
 });
+
+test("what a trial fails with is told, and remembered; what is no trouble of the store is thrown as it is", async () => {
+  trouble.small = failure("full");
+  await expect(readiness.ask()).rejects.toBe(trouble.small);
+  await expect(readiness.ask()).rejects.toBe(trouble.small);
+  expect(tried).toEqual(["small"]);
+  const broken = new WriteReadiness({
+    small: () => Promise.reject(new Error("a mistake")),
+    long: trial("long"),
+  });
+  await expect(broken.ask()).rejects.toThrow("a mistake");
+});

@@ -1,8 +1,14 @@
-import type { Request } from "express";
+import type { Request, Response } from "express";
 import { z } from "zod";
+import {
+  UnauthorizedError,
+  type AuthenticatedCaller,
+} from "../../../../src/application/use-cases/authenticate-caller";
 import { InvalidValueError } from "../../../../src/domain/payment/errors";
 import { onlyThese } from "../../../../src/interfaces/http/endpoints/mount";
 import { RequestError } from "../../../../src/interfaces/http/problems/request-error";
+import { authenticated, operatorOnly } from "../../../../src/interfaces/http/requests/authentication";
+import { openContext } from "../../../../src/interfaces/http/requests/request-context";
 import { idempotencyKeyOf } from "../../../../src/interfaces/http/requests/idempotency-key";
 import { isPlainHost, returnUrlIn } from "../../../../src/interfaces/http/requests/return-url";
 import { validBody, validQuery } from "../../../../src/interfaces/http/requests/validation";
@@ -102,7 +108,8 @@ describe("the URL that a customer comes back to", () => {
   });
 
   test("a URL that is none is told once, and a policy takes no host with a sign of its own meaning", () => {
-    expect(returnUrlIn.safeParse("nowhere").error?.issues).toHaveLength(1);
+    for (const url of ["nowhere", "javascript:alert(1)"])
+      expect(returnUrlIn.safeParse(url).error?.issues).toHaveLength(1);
     expect(["shop.example", "a-b_c.d"].map(isPlainHost)).toEqual([true, true]);
     expect(["", "a;b", "*.b", "a b", "a.b;"].map(isPlainHost)).toEqual([false, false, false, false, false]);
   });
@@ -165,6 +172,12 @@ describe("what is wrong with a body or a query", () => {
       facts: { errors: [{ parameter: "wait" }, { parameter: "page" }] },
     });
     expect(refused({ page: "1" })).toMatchObject({ code: "invalid_request" });
+    const waitAlone = () => validQuery(query, { limit: "101", wait: "x" }, { wait: "invalid_wait" });
+    expect(thrownBy(waitAlone).code).toBe("invalid_wait");
+    const nested = z.strictObject({ a: z.strictObject({ b: z.int() }) });
+    expect(thrownBy(() => validQuery(nested, { a: { b: "x" } }))).toMatchObject({
+      facts: { errors: [{ parameter: "a.b" }] },
+    });
     expect(thrownBy(() => validQuery(query, { limit: "x" })).code).toBe("invalid_request");
   });
 });
@@ -298,5 +311,82 @@ test("a method that a path does not have is refused with those that it has, HEAD
     code: "method_not_allowed",
     message: "This route supports GET, HEAD, POST.",
     facts: { allow: ["GET", "HEAD", "POST"] },
+  });
+});
+
+describe("what the document says of a value", () => {
+  test.each([
+    [amountIn, "In the currency's ISO 4217 minor unit: 1250 is 12.50 EUR, 12.50 HUF, 1250 JPY or 1.250 KWD."],
+    [
+      currencyIn,
+      "An ISO 4217 currency code (list one, 2026-09-17) with a minor unit, in upper or lower case.",
+    ],
+    [instantIn, "ISO 8601 with an offset or Z."],
+    [metadata, "Up to 50 entries of your own, name to text."],
+    [
+      returnUrlIn,
+      "Where the customer comes back to, if the gateway sends them to a page of its own: https, or http on loopback. " +
+        "Without it, a card that needs this is declined (`authentication_required`).",
+    ],
+  ])("is how it is meant: %#", (schema, description) => {
+    expect((schema as z.ZodType).meta()).toMatchObject({ description });
+  });
+
+  test("has the most entries of metadata, which its schema cannot say", () => {
+    expect(metadata.meta()).toMatchObject({ maxProperties: 50 });
+  });
+});
+
+describe("who asks", () => {
+  const behind = async (
+    execute: (secret: string | null) => Promise<AuthenticatedCaller>,
+    header?: string,
+  ) => {
+    const request = having(header === undefined ? {} : { authorization: header });
+    const response = { locals: {} } as unknown as Response;
+    const context = openContext(request, response);
+    await authenticated({ execute })(request, response, () => undefined);
+    return { context, response };
+  };
+  const known = { merchant: "acme", operator: false, keyId: "key-1" } as unknown as AuthenticatedCaller;
+
+  test.each([
+    ["Bearer hf_1", "hf_1"],
+    ["bearer  hf_1 ", "hf_1"],
+    ["Basic hf_1", null],
+    ["Bearer a b", null],
+    ["", null],
+    [undefined, null],
+  ])("who asks is known by the key alone: %j", async (header, secret) => {
+    const asked: (string | null)[] = [];
+    await behind(async (sent) => {
+      asked.push(sent);
+      return known;
+    }, header);
+    expect(asked).toEqual([secret]);
+  });
+
+  test("whether they are still known is asked anew; a store that fails is no answer to that", async () => {
+    let answer: () => AuthenticatedCaller = () => known;
+    const { context } = await behind(async () => answer(), "Bearer hf_1");
+    await expect(context.isStillKnown?.()).resolves.toBe(true);
+    answer = () => {
+      throw new UnauthorizedError();
+    };
+    await expect(context.isStillKnown?.()).resolves.toBe(false);
+    answer = () => {
+      throw new Error("the store is gone");
+    };
+    await expect(context.isStillKnown?.()).rejects.toThrow("the store is gone");
+  });
+
+  test("who is no operator is told so", async () => {
+    const { response } = await behind(async () => known);
+    const next = jest.fn();
+    expect(thrownBy(() => operatorOnly(having({}), response, next))).toMatchObject({
+      code: "operator_key_required",
+      message: "This route requires an operator key.",
+    });
+    expect(next).not.toHaveBeenCalled();
   });
 });

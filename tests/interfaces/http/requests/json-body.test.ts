@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { PassThrough } from "node:stream";
-import { jsonBody } from "../../../../src/interfaces/http/requests/json-body";
+import { bodyBytes, jsonBody } from "../../../../src/interfaces/http/requests/json-body";
 
 /** What a body is read as, or the code of its refusal. */
 async function read(text: string): Promise<unknown> {
@@ -56,5 +56,106 @@ describe("a body that somebody before us has read", () => {
     const reading = jsonBody()(readBefore(undefined), {} as Response, next);
     await expect(reading).rejects.toThrow("mount Holdfast before whatever reads bodies");
     expect(next).not.toHaveBeenCalled();
+  });
+});
+
+describe("a body that is refused", () => {
+  interface Sent {
+    readonly text?: string;
+    readonly headers?: Record<string, string>;
+    readonly type?: string | false;
+    readonly limitBytes?: number;
+  }
+
+  /** In words why a body is refused. */
+  async function refusalOf({ text = "{}", headers = {}, type = "application/json", limitBytes }: Sent) {
+    const request = Object.assign(new PassThrough(), {
+      headers: { "transfer-encoding": "chunked", "content-type": type, ...headers },
+      is: () => type,
+    });
+    request.end(text);
+    const set: Record<string, string> = {};
+    const response = { setHeader: (name: string, value: string) => (set[name] = value) };
+    try {
+      await jsonBody(limitBytes)(
+        request as unknown as Request,
+        response as unknown as Response,
+        () => undefined,
+      );
+      return "taken";
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      return { code, message, set };
+    }
+  }
+
+  test("is told how it is sent", async () => {
+    expect(await refusalOf({ type: false })).toMatchObject({
+      code: "unsupported_media_type",
+      message: "Send the body as application/json.",
+    });
+    const notPlain = {
+      code: "unsupported_media_type",
+      message: "Send the body as uncompressed application/json in UTF-8.",
+    };
+    expect(await refusalOf({ headers: { "content-encoding": "gzip" } })).toMatchObject(notPlain);
+    expect(
+      await refusalOf({ headers: { "content-type": 'application/json; charset="latin1"' } }),
+    ).toMatchObject(notPlain);
+    expect(await refusalOf({ text: "{" })).toMatchObject({
+      code: "malformed_json",
+      message: "The body is not valid JSON.",
+    });
+  });
+
+  test("is told how long it may be; of one that goes on, nothing is read as a request", async () => {
+    const tooLarge = { code: "body_too_large", message: "The body may be at most 4 bytes." };
+    expect(await refusalOf({ text: "12345", limitBytes: 4 })).toEqual({
+      ...tooLarge,
+      set: { Connection: "close" },
+    });
+    expect(await refusalOf({ headers: { "content-length": "5" }, limitBytes: 4 })).toEqual({
+      ...tooLarge,
+      set: {},
+    });
+    expect(await refusalOf({ text: "1234", limitBytes: 4 })).toBe("taken");
+  });
+
+  test("a body in chunks may be empty, too", async () => {
+    expect(await refusalOf({ text: "" })).toBe("taken");
+  });
+});
+
+describe("a body that does not come to its end", () => {
+  const sending = () => Object.assign(new PassThrough(), { headers: {} }) as PassThrough & Request;
+  const bytesOf = (request: PassThrough & Request) => bodyBytes(request, {} as Response, 10);
+  const endedTooEarly = {
+    code: "malformed_request",
+    message: "The request ended before its body was complete.",
+  };
+
+  test("is refused when the connection ends, also if it had ended before", async () => {
+    const request = sending();
+    const reading = bytesOf(request);
+    request.write("1");
+    request.destroy();
+    await expect(reading).rejects.toMatchObject(endedTooEarly);
+    await expect(bytesOf(request)).rejects.toMatchObject(endedTooEarly);
+  });
+
+  test("and one that does, leaves nobody who waits for the end of the connection", async () => {
+    const request = sending();
+    const before = request.listenerCount("close");
+    const reading = bytesOf(request);
+    request.end("1");
+    expect((await reading).toString()).toBe("1");
+    expect(request.listenerCount("close")).toBe(before);
+  });
+
+  test("was read by somebody else, if there is nothing left of it", async () => {
+    const request = sending();
+    request.end("1");
+    await request.forEach(() => undefined);
+    await expect(bytesOf(request)).rejects.toThrow("mount Holdfast before whatever reads bodies");
   });
 });

@@ -10,6 +10,15 @@ import { GcsStandIn } from "../../../../support/gcs-stand-in/gcs-stand-in";
 let standIn: GcsStandIn;
 let opened: GcsLockProvider[];
 
+// The first request loads what the client library needs, and on a busy machine that takes longer than a request may.
+beforeAll(async () => {
+  const [warm, locks] = [await GcsStandIn.start({ buckets: ["locks"] }), "gs://locks/warm"];
+  const first = new GcsLockProvider(locks, { emulatorHost: warm.url });
+  await first.withLock("first", async () => undefined);
+  await first.close();
+  await warm.close();
+});
+
 beforeEach(async () => {
   standIn = await GcsStandIn.start({ buckets: ["locks"] });
   opened = [];
@@ -135,9 +144,11 @@ describe("one change per second and object", () => {
     await locks.withLock("one", async () =>
       expect(standIn.log.requests[0]).toMatchObject({ operation: "object.insert", status: 200 }),
     );
-    await locks.withLock("two", async () =>
-      expect(standIn.log.count("object.insert", "jobs/two.json")).toBe(1),
-    );
+    standIn.log.clear();
+    await locks.withLock("two", async () => {
+      const ofTwo = standIn.log.requests.filter(({ object }) => object === "jobs/two.json");
+      expect(ofTwo[0]).toMatchObject({ operation: "object.insert", status: 200 });
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { SeededRandom } from "../lease/seeded-random";
-import type { Owner, VirtualTime } from "./virtual-time";
+import type { Owner, VirtualTime } from "./time/virtual-time";
 
 /** What becomes of one call: it fails before it was done, or after; undefined: it comes through. */
 export type Fault = { readonly when: "before" | "after"; readonly error: Error } | undefined;

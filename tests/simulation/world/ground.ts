@@ -17,7 +17,7 @@ import {
 import type { SeededRandom } from "../lease/seeded-random";
 import type { Fault } from "./distance";
 import type { ToldEvent } from "./listeners";
-import type { VirtualTime } from "./virtual-time";
+import type { VirtualTime } from "./time/virtual-time";
 
 /** What there is outside of every process, and stays when they are gone. */
 export interface Ground {

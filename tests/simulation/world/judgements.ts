@@ -16,7 +16,7 @@ import { merchant } from "../payment-life/life-commands";
 import type { Ground } from "./ground";
 import { receiverNames, type Taken, type ToldEvent } from "./listeners";
 import type { Network } from "./network";
-import { START_MS } from "./virtual-time";
+import { START_MS } from "./time/virtual-time";
 
 const DAY_MS = 86_400_000;
 const KINDS: readonly Kind[] = ["authorize", "capture", "void", "refund"];

@@ -15,7 +15,7 @@ import type {
 } from "../../../src/application/ports/events/webhook-sender";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { Network } from "./network";
-import type { Owner, VirtualTime } from "./virtual-time";
+import type { Owner, VirtualTime } from "./time/virtual-time";
 
 export const receiverNames = ["quick", "slow", "flaky", "lying", "away"] as const;
 

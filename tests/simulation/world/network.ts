@@ -2,7 +2,7 @@ import type { HttpCall } from "../../support/linearizability/history/http-call";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { WireAnswer } from "./in-process-http";
 import type { ServerProcess } from "./server-process";
-import { START_MS, type Owner, type VirtualTime } from "./virtual-time";
+import { START_MS, type Owner, type VirtualTime } from "./time/virtual-time";
 
 export interface Asked {
   readonly method: "GET" | "POST";

@@ -3,7 +3,7 @@ import { everyMisfortune } from "../../processes/histories/misfortunes";
 import { merchant } from "../payment-life/life-commands";
 import type { SeededRandom } from "../lease/seeded-random";
 import type { Asked, Heard, Network } from "./network";
-import type { Owner, VirtualTime } from "./virtual-time";
+import type { Owner, VirtualTime } from "./time/virtual-time";
 
 /** While ours are under way, and after them. */
 const movedByOthers = [50, 300, 3_000].flatMap((ms) => [

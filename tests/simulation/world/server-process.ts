@@ -33,7 +33,7 @@ import type { Counted, Ground, LocksOfWorld } from "./ground";
 import { call, type WireAnswer, type WireRequest } from "./in-process-http";
 import { signatureOfWorld } from "./gateway-news";
 import { openWebhooksOfWorld } from "./listeners";
-import type { Owner } from "./virtual-time";
+import type { Owner } from "./time/virtual-time";
 
 /** The same in all of them, as it is set for all instances. */
 const SECRETS_KEY = Buffer.alloc(32, 7).toString("base64");

@@ -1,7 +1,7 @@
 import type { SeededRandom } from "../lease/seeded-random";
 import type { Ground } from "./ground";
 import { ServerProcess } from "./server-process";
-import type { Owner } from "./virtual-time";
+import type { Owner } from "./time/virtual-time";
 
 const MOST_STARTS = 200;
 const RESTART_MS = 200;

@@ -18,7 +18,7 @@ import { Network } from "./network";
 import { Callers, everyPaymentMethod, Operators } from "./people";
 import { FeedReader, Receivers, registerReceivers } from "./listeners";
 import { Servers } from "./servers";
-import { VirtualTime, type Owner } from "./virtual-time";
+import { VirtualTime, type Owner } from "./time/virtual-time";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

@@ -105,15 +105,16 @@ export const AREAS: readonly Area[] = [
     ],
     tests: [
       "tests/infrastructure/configuration",
+      "tests/infrastructure/persistence/in-memory-guards",
       "tests/infrastructure/persistence/sqlite",
       "tests/infrastructure/persistence/write-readiness",
       "tests/infrastructure/webhooks",
       "tests/contracts/payment-repositories/in-memory",
       "tests/contracts/payment-repositories/sqlite",
       "tests/contracts/audit-trails/sqlite",
-      "tests/interfaces/embedded/open-holdfast",
       ...[
         "audit",
+        "endpoints",
         "gateway/gateway-events",
         "keys-and-merchants",
         "large-bodies",

@@ -1,6 +1,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -41,7 +42,7 @@ export function makeSandbox(root: string, areas: readonly Area[]): Sandbox {
   for (const part of COPIED)
     if (existsSync(join(root, part)))
       cpSync(join(root, part), join(folder, part), { recursive: true, filter: isCopied });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  linkPackages(join(root, "node_modules"), join(folder, "node_modules"));
   const mutants: (Mutant & { area: string })[] = [];
   for (const area of areas)
     for (const file of area.sources.flatMap((source) => sourcesOf(root, source))) {
@@ -69,6 +70,13 @@ export function makeSandbox(root: string, areas: readonly Area[]): Sandbox {
   };
   writeFileSync(join(folder, "jest.mutation.json"), JSON.stringify(config));
   return { folder, mutants, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Without the cache, in which tests keep what they have built of the sources: those of the copy are others. */
+function linkPackages(packages: string, here: string): void {
+  mkdirSync(here);
+  for (const name of readdirSync(packages))
+    if (name !== ".cache") symlinkSync(join(packages, name), join(here, name));
 }
 
 function sourcesOf(root: string, source: string): readonly string[] {

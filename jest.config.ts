@@ -18,7 +18,7 @@ module.exports = {
   maxWorkers:
     process.env["HOLDFAST_TEST_SIZE"] === "full"
       ? Math.min(availableParallelism() + 1, 6)
-      : availableParallelism() + 5,
+      : availableParallelism() + 9,
   // A test that hangs has to end; a busy machine must not make a slow one fail.
   testTimeout: 60_000,
   clearMocks: true,

@@ -25,7 +25,7 @@ install_tools() {
   [ ${#missing[@]} -eq 0 ] && return
   echo "installing: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
-  as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  as_root apt-get update -qq && as_root apt-get install -y -qq --reinstall --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 fetch_node() { # line, folder: one that works is good enough to fetch another from the registry

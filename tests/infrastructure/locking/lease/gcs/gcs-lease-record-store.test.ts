@@ -50,6 +50,24 @@ const put = (content: string, contentType = "application/json") =>
   standIn.state.insert("locks", OBJECT, Buffer.from(content), { contentType });
 
 describe("requests", () => {
+  test.each([
+    ["ahead, at the beginning of a second", 900, 0],
+    ["behind, at the end of a second", -900, 999],
+  ])(
+    "the first claim of a process is one request, also where the service's clock is 0.9 s %s",
+    async (_, aheadMs, millisecond) => {
+      now = Date.UTC(2030, 0, 1, 0, 0, 0, millisecond);
+      const clock = jest.spyOn(Date, "now").mockReturnValue(now - aheadMs);
+      try {
+        const claimed = await store.claim("nightly", RECORD, "absent");
+        expect(claimed).toEqual({ version: expect.anything(), fence: expect.any(Number) });
+        expect(standIn.log.requests.map(({ operation }) => operation)).toEqual(["object.insert"]);
+      } finally {
+        clock.mockRestore();
+      }
+    },
+  );
+
   test("creating, reading, replacing and removing a record are one request each", async () => {
     const version = await created();
     const found = await store.read("nightly");

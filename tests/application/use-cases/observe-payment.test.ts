@@ -42,6 +42,24 @@ test("a release that is open has no key of its own to be asked about", async () 
   expect((await world.observe(id)).observations.at(-1)).toMatchObject({ notAsked: "open" });
 });
 
+test("a movement of others has no key of ours to be asked about, in review either", async () => {
+  const world = new PaymentsWorld();
+  const id = await world.authorize("tok_captured_elsewhere_0");
+  await world.observe(id);
+  world.gateway.shows({
+    refunds: [
+      { reference: "re_elsewhere", amount: 2_000n, operationId: null, state: "succeeded", reason: null },
+    ],
+  });
+  await world.observe(id);
+  expect(openOperationOf(await world.payment(id))).toMatchObject({
+    origin: "gateway",
+    status: "needs_review",
+  });
+  world.gateway.picture = async () => unknown;
+  expect((await world.observe(id)).observations.at(-1)).toMatchObject({ notAsked: "made_elsewhere" });
+});
+
 describe("which operations are asked about by their keys", () => {
   /** In the order in which they are asked about. */
   function askedIn(world: PaymentsWorld): string[] {

@@ -25,6 +25,7 @@ install_tools() {
   [ ${#missing[@]} -eq 0 ] && return
   echo "installing: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
+  # Again, where the package is there and its program is not.
   as_root apt-get update -qq && as_root apt-get install -y -qq --reinstall --no-install-recommends "${missing[@]}" >/dev/null
 }
 

@@ -30,8 +30,9 @@ const RUN_TIMEOUT_MS = 240_000;
 export function describeCrashMatrix(name: string, store: (folder: string) => string | Promise<string>): void {
   describe(`killed at each point, on ${name}`, () => {
     let outcomes: Map<string, CellOutcome>;
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
+    let folder: string;
     beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
       outcomes = await runCrashMatrix(await store(folder), folder, await crashPrograms());
     }, RUN_TIMEOUT_MS);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -66,8 +66,9 @@ function outcomesOf(
   store: (folder: string) => string | Promise<string>,
 ): () => Map<string, HintOutcome> {
   let outcomes: Map<string, HintOutcome>;
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
+  let folder: string;
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"));
     const programs = await crashPrograms();
     outcomes = await runHintCrashes({ store: await store(folder), folder, programs, crashes });
   }, RUN_TIMEOUT_MS);

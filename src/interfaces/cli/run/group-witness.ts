@@ -18,8 +18,8 @@ const AHEAD_MS = 5_000;
 export class GroupWitness {
   private current: Witness | undefined;
   /**
-   * When witnesses were seen to die of signals that nobody has asked about yet: a process of several threads is given those that are
-   * pending in any order, its child's end among them.
+   * When witnesses were seen to die of signals that nobody has asked about yet: a process of several threads is given
+   * those that are pending in any order, its child's end among them.
    */
   private readonly early = new Map<NodeJS.Signals, number>();
   private isOver = false;

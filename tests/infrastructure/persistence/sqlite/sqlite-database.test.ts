@@ -12,6 +12,7 @@ import { CompiledQuery, type Kysely } from "kysely";
 import { SqliteDatabase } from "../../../../src/infrastructure/persistence/sqlite/sqlite-database";
 import { loadSqlite } from "../../../../src/infrastructure/persistence/sqlite/sqlite-driver";
 import { makeWritableFile } from "../../../../src/infrastructure/persistence/sqlite/sqlite-file";
+import { describeOnLinux } from "../../../support/servers/servers";
 import { temporaryDirectory } from "../../../support/worlds/temporary-directory";
 
 const folder = temporaryDirectory();
@@ -91,7 +92,8 @@ describe("an open SQLite database", () => {
   });
 });
 
-describe("a SQLite database that is opened", () => {
+// Only there a process can look at what it has open.
+describeOnLinux("what an open SQLite database has open", () => {
   /** The package keeps its own file until its statements are collected. */
   const areOpen = (name: string) =>
     readdirSync("/proc/self/fd").filter((fd) => {
@@ -100,8 +102,6 @@ describe("a SQLite database that is opened", () => {
     }).length;
 
   test("lets go of its mark when it is closed, and of all when it could not be opened", async () => {
-    // Only there a process can look at what it has open.
-    if (process.platform !== "linux") return;
     writeFileSync(
       join(folder.path, "no.db"),
       "no database at all, but long enough to look like one".repeat(99),
@@ -116,7 +116,9 @@ describe("a SQLite database that is opened", () => {
     });
     expect([areOpen("no.db"), areOpen("no.db-mark")]).toEqual([0, 0]);
   });
+});
 
+describe("a SQLite database that is opened", () => {
   test("waits for another process that is just switching the new file to its log", async () => {
     const other = new (loadSqlite().DatabaseSync)(place());
     other.exec("BEGIN EXCLUSIVE; CREATE TABLE something (n INTEGER)");

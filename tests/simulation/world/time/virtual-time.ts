@@ -142,8 +142,8 @@ export class VirtualTime {
     const chance = Math.random;
     const plan = (callback: (...args: unknown[]) => void, ms = 0, args: unknown[], isEvery: boolean) =>
       new Handle(this.after(ms, () => callback(...args), this.owner, isEvery ? Math.max(1, ms) : undefined));
-    // Connections of `fetch` that an earlier test file left may close meanwhile: their timers are real ones, and if one fires all the
-    // same, it throws.
+    // Connections of `fetch` that an earlier test file left may close meanwhile: their timers are real ones, and if one
+    // fires all the same, it throws.
     const cancel = (handle: Handle | NodeJS.Timeout): void => {
       if (handle instanceof Handle) handle.timer.cancelled = true;
       else clearTimeout(handle);
